@@ -1,0 +1,80 @@
+# Two commands matter: `make up` and `make test`. Everything else is here for the person who works on it.
+# Works with GNU make 3.81 (macOS) and later.
+
+PYTHON ?= python3
+CODER_STACK_CACHE ?= $(HOME)/.cache/coder-stack
+export CODER_STACK_CACHE
+# pip's downloads belong to the one cache too, so that a second clone downloads nothing.
+export PIP_CACHE_DIR ?= $(CODER_STACK_CACHE)/pip
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Print this list
+	@awk 'BEGIN {FS = ":.*## "; print "Targets:"} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: up
+up: $(READY) ## A whole world on this machine: engine, cluster, then `pulumi up` of the stack `sandbox`
+	@$(BIN)/coder-stack sandbox up
+	@$(BIN)/coder-stack sandbox deploy
+
+.PHONY: down
+down: $(READY) ## End that world: processes, cluster data and state
+	@$(BIN)/coder-stack sandbox down
+
+.PHONY: drift
+drift: $(READY) ## Show what differs between the program, its state and the sandbox (changes nothing)
+	@$(BIN)/coder-stack sandbox exec -- pulumi preview --stack sandbox --refresh --run-program --diff
+
+.PHONY: reconcile
+reconcile: $(READY) ## Repair what `make drift` shows
+	@$(BIN)/coder-stack sandbox exec -- pulumi up --stack sandbox --refresh --run-program --yes --skip-preview
+
+.PHONY: test
+test: check ## Everything the tests need, then all of them
+	@$(BIN)/coder-stack doctor --install
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+.PHONY: check
+check: $(READY) ## Format, lint, types, import contract
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(READY) ## Rewrite the sources the way `make check` wants them
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: bench
+bench: $(READY) ## Measure ratios in one run (never absolute times: machines are noisy)
+	@$(BIN)/coder-stack doctor --install
+	@$(BIN)/python -m pytest tests/bench -p no:xdist -s -o python_files='bench_*.py'
+
+.PHONY: lock
+lock: $(READY) ## Resolve the dependencies anew into requirements.lock (hashes, no addresses)
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --upgrade \
+	  --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet --output-file requirements.lock
+
+.PHONY: clean
+clean: ## Remove what was made in this folder (the cache of tools stays; `coder-stack doctor` names it)
+	@if [ -x $(BIN)/coder-stack ]; then $(BIN)/coder-stack sandbox down; fi
+	rm -rf $(VENV) .sandbox build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is written last: an install that was killed half-way starts over, from pip's cache.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "error: coder-stack needs Python 3.11 or newer; '$(PYTHON)' is not. Set PYTHON=/path/to/python3.11." >&2; exit 1; }
+	@echo "==> Python environment in $(VENV) (about a minute, once)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@

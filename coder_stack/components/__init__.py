@@ -1,0 +1,1 @@
+"""What the stack consists of, one ComponentResource a file."""

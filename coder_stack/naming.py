@@ -1,0 +1,1 @@
+"""Rules for names, as pure functions. Kubernetes names only, so far."""

@@ -1,0 +1,5 @@
+"""The one error that the sandbox shows to people."""
+
+
+class SandboxError(Exception):
+    """Something a person can act on: one sentence that names the thing, the cause and the next step."""
