@@ -1,12 +1,169 @@
-"""`coder-stack sandbox …` and `coder-stack doctor`: what a person types to get, see and end a world of their own."""
+"""`coder-stack sandbox …`: what a person types to get, look at and end a world of their own.
+
+Thin: each command calls one function of the package and turns its one error into one sentence.
+"""
+
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-app = typer.Typer(
-    help="A whole world on this machine: cluster, engine and state.", no_args_is_help=True
-)
+from sandbox import cluster
+from sandbox.deploy import deploy as run_up
+from sandbox.deploy import destroy, run
+from sandbox.engine import STACK, Engine
+from sandbox.errors import SandboxError
+from sandbox.home import Home
+from sandbox.toolchain import CLUSTER, doctor, ensure
+
+app = typer.Typer(help="A whole world on this machine: cluster, engine and state.")
+_console = Console()
+_errors = Console(stderr=True)
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def mount(root: typer.Typer) -> None:
     """Hang the sandbox's commands into the `coder-stack` command."""
-    root.add_typer(app, name="sandbox")
+    root.add_typer(app, name="sandbox", no_args_is_help=True)
+    doctor.register(root)
+
+
+def one_sentence(command: Command) -> Command:
+    """Turn a SandboxError into `error: …` on stderr and exit code 1."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except SandboxError as error:
+            _fail(str(error))
+        except KeyboardInterrupt:
+            _fail("interrupted; run the same command again to go on")
+
+    return wrapped  # pyright: ignore[reportReturnType]  # the signature is the command's own
+
+
+def _fail(sentence: str) -> NoReturn:
+    _errors.print(f"[bold red]error:[/] {sentence}", highlight=False, soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def _say(text: str) -> None:
+    _console.print(f"==> {text}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+@one_sentence
+def up(
+    port: Annotated[
+        int | None,
+        typer.Option(help="Port of the API server. Default: the last one used, or a free one."),
+    ] = None,
+) -> None:
+    """Start the cluster (installing the tools it needs), or say that it is up."""
+    home = Home.of_checkout()
+    if cluster.external_kubeconfig():
+        cluster.up(home, {}, port, _say)
+        return
+    programs = {name: tool.path for name, tool in ensure(CLUSTER).items()}
+    cluster.up(home, programs, port, _say)
+
+
+@app.command()
+@one_sentence
+def deploy() -> None:
+    """Run `pulumi up` of the stack `sandbox` against the cluster and show its outputs."""
+    home = Home.of_checkout()
+    if not cluster.status(home).ready:
+        _fail("the sandbox's cluster is not up; start it with: coder-stack sandbox up")
+    engine = Engine.ready()
+    _say(f"kubernetes plugin: {engine.plugin.source} {engine.plugin.version}")
+    run_up(engine, home, _console)
+    _console.print(
+        "\nTry next:\n"
+        '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi and kubectl now mean the sandbox\n'
+        "  kubectl get deploy,svc,pod -A\n"
+        "  kubectl -n coder set image deploy/coder coder=example.invalid/evil:1\n"
+        "  make drift        # names the changed property\n"
+        "  make reconcile    # repairs it\n"
+        "  make down",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+@app.command()
+@one_sentence
+def down(
+    keep: Annotated[bool, typer.Option(help="Keep the data; the next `up` goes on.")] = False,
+) -> None:
+    """Stop every process and delete the cluster's data and the stack's state."""
+    home = Home.of_checkout()
+    if cluster.external_kubeconfig() and home.state.exists():
+        # That cluster stays: take our objects out of it before their record is deleted.
+        destroy(Engine.ready(), home, _console)
+    stopped = cluster.down(home, keep=keep)
+    if not keep:
+        shutil.rmtree(home.folder, ignore_errors=True)
+    _say(f"stopped {', '.join(stopped)}" if stopped else "nothing was running")
+
+
+@app.command()
+@one_sentence
+def status(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False) -> None:
+    """Show the cluster's parts, its kubeconfig and logs; exit code 0 if it is ready."""
+    now = cluster.status(Home.of_checkout())
+    if as_json:
+        facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts}
+        places = {"kubeconfig": str(now.kubeconfig), "logs": str(now.logs)}
+        sys.stdout.write(json.dumps({**facts, **places}) + "\n")
+    else:
+        table = Table(show_header=False, box=None)
+        table.add_row("cluster", f"{now.kind}, {'ready' if now.ready else 'not ready'}")
+        table.add_row("kubeconfig", str(now.kubeconfig))
+        for part, pid in reversed(now.parts.items()):
+            table.add_row(part, f"running, pid {pid}" if pid else "not running")
+        table.add_row("logs", str(now.logs))
+        _console.print(table, soft_wrap=True)
+    if not now.ready:
+        raise typer.Exit(1)
+
+
+@app.command()
+@one_sentence
+def kubeconfig() -> None:
+    """Print the path of the sandbox's kubeconfig, for `kubectl --kubeconfig $(…)`."""
+    path = cluster.status(Home.of_checkout()).kubeconfig
+    if not path.exists():
+        _fail("there is no cluster yet; start it with: coder-stack sandbox up")
+    sys.stdout.write(f"{path}\n")
+
+
+@app.command()
+@one_sentence
+def env() -> None:
+    """Print shell exports that point pulumi and kubectl of this shell at the sandbox."""
+    home = Home.of_checkout()
+    variables = Engine.ready().variables(home, "$PATH")
+    path = variables.pop("PATH").removesuffix("$PATH")
+    sys.stdout.write(f'export PATH={shlex.quote(path)}"$PATH"\n')
+    settings = {**variables, "KUBECONFIG": str(home.kubeconfig), "PULUMI_STACK": STACK}
+    for name, value in settings.items():
+        sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+
+
+@app.command(name="exec", context_settings={"ignore_unknown_options": True})
+@one_sentence
+def execute(
+    command: Annotated[list[str], typer.Argument(help="A command and its arguments.")],
+) -> None:
+    """Run one command in the sandbox's environment, e.g. `exec -- pulumi preview --refresh`."""
+    raise typer.Exit(run(Engine.ready(), Home.of_checkout(), command))

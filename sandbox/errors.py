@@ -2,4 +2,4 @@
 
 
 class SandboxError(Exception):
-    """Something a person can act on: one sentence that names the thing, the cause and the next step."""
+    """Something a person can act on: a sentence with the thing, the cause and the next step."""

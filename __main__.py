@@ -1,0 +1,30 @@
+"""Settings, components, exports: what `pulumi up` runs."""
+
+import os
+
+import pulumi
+from pulumi.runtime import get_config_env, get_config_secret_keys_env
+
+from coder_stack.kubeconfig import check_answers
+from coder_stack.settings import ConfigError, Settings, load
+from coder_stack.stack import CoderStack
+
+
+def settings() -> Settings:
+    """The checked config, or one message with every mistake in it, before anything is registered."""
+    try:
+        wanted = load(get_config_env(), pulumi.get_project(), get_config_secret_keys_env())
+        check_answers(wanted.kubernetes, os.environ)
+    except ConfigError as error:
+        raise pulumi.RunError(str(error)) from None
+    return wanted
+
+
+wanted = settings()
+stack = CoderStack("coder", wanted)
+
+pulumi.export("url", stack.control_plane.url)
+pulumi.export("phase", stack.control_plane.phase)
+pulumi.export("readyReplicas", stack.control_plane.ready_replicas)
+# What is in force, defaults included, in the words of the config file.
+pulumi.export("settings", wanted.model_dump(mode="json", by_alias=True, exclude_none=True))

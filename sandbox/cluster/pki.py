@@ -1,0 +1,114 @@
+"""Keys and certificates of one cluster: a CA, a certificate for both servers, a key for tokens.
+
+Made once per sandbox and kept, so that a restarted cluster is the same cluster to its clients.
+Everything is valid for 127.0.0.1 only.
+"""
+
+import datetime as dt
+import ipaddress
+import os
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+_LIFETIME = dt.timedelta(days=3650)
+
+
+class Pki:
+    """The files, by their role."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ca = folder / "ca.crt"
+        self.server_cert = folder / "server.crt"
+        self.server_key = folder / "server.key"
+        self.token_key = folder / "token-signing.key"
+
+    def ensure(self) -> None:
+        """Make what is missing. The CA certificate is written last: if it is there, all is there."""
+        if self.ca.exists():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        ca_key = ec.generate_private_key(ec.SECP256R1())
+        ca = _certificate("coder-stack sandbox CA", ca_key.public_key(), ca_key, issuer=None)
+        server_key = ec.generate_private_key(ec.SECP256R1())
+        server = _certificate("127.0.0.1", server_key.public_key(), ca_key, issuer=ca)
+        # kube-apiserver signs service account tokens with RS256 or ES256; RSA works in every client.
+        token_key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        _write(self.server_key, _pem(server_key))
+        _write(self.token_key, _pem(token_key))
+        _write(self.server_cert, server.public_bytes(serialization.Encoding.PEM))
+        _write(self.ca, ca.public_bytes(serialization.Encoding.PEM))
+
+
+def _certificate(
+    name: str,
+    public_key: ec.EllipticCurvePublicKey,
+    signer: ec.EllipticCurvePrivateKey,
+    issuer: x509.Certificate | None,
+) -> x509.Certificate:
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    # A small step back, for clocks that are corrected while the sandbox starts.
+    start = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.subject if issuer else subject)
+        .public_key(public_key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(start)
+        .not_valid_after(start + _LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public_key), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
+        )
+        .add_extension(
+            x509.KeyUsage(
+                digital_signature=True,
+                content_commitment=False,
+                key_encipherment=False,
+                data_encipherment=False,
+                key_agreement=False,
+                key_cert_sign=issuer is None,
+                crl_sign=issuer is None,
+                encipher_only=False,
+                decipher_only=False,
+            ),
+            critical=True,
+        )
+    )
+    if issuer is not None:
+        # One certificate for both sides: etcd serves with it, the API server also dials etcd with it.
+        builder = builder.add_extension(
+            x509.SubjectAlternativeName(
+                [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
+            ),
+            critical=False,
+        ).add_extension(
+            x509.ExtendedKeyUsage(
+                [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+            ),
+            critical=False,
+        )
+    return builder.sign(signer, hashes.SHA256())
+
+
+def _pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Private from the first byte, and never half-written."""
+    staged = path.with_suffix(".new")
+    staged.unlink(missing_ok=True)
+    with open(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(content)
+    staged.replace(path)

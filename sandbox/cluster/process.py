@@ -1,0 +1,101 @@
+"""One long-lived process of the cluster: started detached, found again by its pid file, ended by its id.
+
+The pid file is written by the process itself, before it becomes the program, so there is no moment
+at which a killed `sandbox up` leaves a running part that nobody knows of. A pid is only believed
+if its command line names our folder: pids are reused.
+"""
+
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from sandbox.errors import SandboxError
+
+# Writes its own pid ($$ survives exec), then becomes the program.
+_BECOME = 'echo $$ > "$1.new" && mv "$1.new" "$1" && shift && exec "$@"'
+
+
+@dataclass(frozen=True)
+class Part:
+    """A program of the cluster and where it leaves its traces."""
+
+    name: str
+    folder: Path
+
+    @property
+    def pid_file(self) -> Path:
+        """Where the process notes its id."""
+        return self.folder / "pids" / self.name
+
+    @property
+    def log(self) -> Path:
+        """Everything the process prints."""
+        return self.folder / "logs" / f"{self.name}.log"
+
+    def start(self, command: Sequence[str]) -> None:
+        """Start it, detached from this process and its terminal."""
+        self.pid_file.parent.mkdir(parents=True, exist_ok=True)
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.pid_file.unlink(missing_ok=True)
+        with self.log.open("wb") as log:
+            child = subprocess.Popen(
+                ["/bin/sh", "-c", _BECOME, "sh", str(self.pid_file), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                cwd=self.folder,
+            )
+        deadline = time.monotonic() + 10
+        while not self.pid_file.exists():
+            if child.poll() is not None or time.monotonic() > deadline:
+                raise SandboxError(f"{self.name} could not be started: {self.last_words()}")
+            time.sleep(0.005)
+
+    def process(self) -> psutil.Process | None:
+        """The running process, if there is one and it is ours."""
+        try:
+            process = psutil.Process(int(self.pid_file.read_text()))
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return None
+            return process if self._is_ours(process) else None
+        except (FileNotFoundError, ValueError, psutil.Error):
+            return None
+
+    def last_words(self) -> str:
+        """What it said last, and where the rest is."""
+        try:
+            lines = self.log.read_text(errors="replace").strip().splitlines()
+        except FileNotFoundError:
+            lines = []
+        said = lines[-1].strip() if lines else "it printed nothing"
+        return f"{said[:300]} (log: {self.log})"
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        # While the kernel loads the program the command line is empty for a moment.
+        for _ in range(100):
+            if command := process.cmdline():
+                return any(str(self.folder) in argument for argument in command)
+            time.sleep(0.01)
+        return False
+
+
+def stop(parts: Sequence[Part], grace: float = 10.0) -> list[str]:
+    """Ask all of them to end, one after the other in order, then insist; returns who was running."""
+    running = [(part, process) for part in parts if (process := part.process())]
+    for _, process in running:
+        try:
+            process.terminate()
+        except psutil.NoSuchProcess:
+            continue
+    _, alive = psutil.wait_procs([process for _, process in running], timeout=grace)
+    for process in alive:
+        process.kill()
+    psutil.wait_procs(alive, timeout=grace)
+    for part in parts:
+        part.pid_file.unlink(missing_ok=True)
+    return [part.name for part, _ in running]

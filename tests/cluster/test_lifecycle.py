@@ -1,0 +1,218 @@
+"""The sandbox's cluster starts, survives what people do to it, and leaves nothing behind.
+
+Each test has a cluster of its own: they are killed here.
+"""
+
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from sandbox import cluster
+from sandbox.cluster import api
+from sandbox.cluster.layout import PARTS
+from sandbox.errors import SandboxError
+from sandbox.home import CHECKOUT, Home
+from sandbox.toolchain import CLUSTER, ensure
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def programs() -> dict[str, Path]:
+    return {name: tool.path for name, tool in ensure(CLUSTER).items()}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path / "sandbox")
+    yield home
+    cluster.down(home)
+    assert processes_of(home) == []
+
+
+def processes_of(home: Home) -> list[str]:
+    """Every process whose command line names this sandbox's folder, however it was started."""
+    found: list[str] = []
+    for process in psutil.process_iter(["name", "cmdline", "status"]):
+        command = process.info["cmdline"] or []
+        if any(str(home.folder) in word for word in command):
+            found.append(str(process.info["name"]))
+    return sorted(found)
+
+
+def eventually(happens: Callable[[], bool], seconds: float = 30) -> bool:
+    deadline = time.monotonic() + seconds
+    while not happens():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def silent(_: str) -> None:
+    """Nobody listens."""
+
+
+def start_elsewhere(home: Home) -> subprocess.Popen[bytes]:
+    """`up` in a process that can be killed."""
+    code = (
+        "import sys; from pathlib import Path; from sandbox import cluster;"
+        "from sandbox.home import Home; from sandbox.toolchain import CLUSTER, ensure;"
+        "cluster.up(Home(Path(sys.argv[1])), {n: t.path for n, t in ensure(CLUSTER).items()})"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code, str(home.folder)],
+        cwd=CHECKOUT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def test_a_cluster_comes_up_once_and_goes_away(home: Home, programs: dict[str, Path]) -> None:
+    said: list[str] = []
+    kubeconfig = cluster.up(home, programs, say=said.append)
+    assert processes_of(home) == sorted(PARTS)
+    assert cluster.status(home).ready
+
+    cluster.up(home, programs, say=said.append)
+    assert said[-1] == "cluster is up", "a second `up` starts nothing"
+
+    assert sorted(cluster.down(home)) == sorted(PARTS)
+    assert processes_of(home) == []
+    assert not kubeconfig.exists()
+    assert not cluster.status(home).ready
+
+
+def test_only_who_is_known_and_trusted_gets_in(home: Home, programs: dict[str, Path]) -> None:
+    with api.client(cluster.up(home, programs, say=silent)) as admin:
+        url = str(admin.base_url)
+        assert admin.get("/api/v1/secrets").status_code == 200
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(url, trust_env=False, verify=ssl.create_default_context())
+    ours = ssl.create_default_context(cafile=home.cluster / "pki" / "ca.crt")
+    stranger = httpx.get(f"{url}/api/v1/secrets", trust_env=False, verify=ours)
+    assert stranger.status_code in (401, 403)
+    assert (home.kubeconfig.stat().st_mode & 0o777) == 0o600
+
+
+def test_parts_that_were_killed_come_back_on_the_same_data_and_address(
+    home: Home, programs: dict[str, Path]
+) -> None:
+    with api.client(cluster.up(home, programs, say=silent)) as http:
+        address = http.base_url
+        namespace = {"metadata": {"name": "kept"}}
+        http.post("/api/v1/namespaces", json=namespace).raise_for_status()
+    for pid in cluster.status(home).parts.values():
+        os.kill(pid or 0, signal.SIGKILL)
+    assert eventually(lambda: not any(cluster.status(home).parts.values()))
+
+    with api.client(cluster.up(home, programs, say=silent)) as http:
+        assert http.base_url == address
+        assert http.get("/api/v1/namespaces/kept").status_code == 200
+
+
+@pytest.mark.parametrize("started", ["etcd", "kube-apiserver", "kwok"])
+def test_a_start_that_was_killed_half_way_is_repaired_by_the_next(
+    home: Home, programs: dict[str, Path], started: str
+) -> None:
+    starter = start_elsewhere(home)
+    assert eventually((home.cluster / "pids" / started).exists)
+    starter.kill()
+    starter.wait()
+
+    cluster.up(home, programs, say=silent)
+    assert processes_of(home) == sorted(PARTS), "no double, no orphan"
+
+
+def test_two_starts_at_once_make_one_cluster(home: Home, programs: dict[str, Path]) -> None:
+    other = start_elsewhere(home)
+    cluster.up(home, programs, say=silent)
+    assert other.wait(timeout=120) == 0
+    assert processes_of(home) == sorted(PARTS)
+
+
+def test_a_part_that_cannot_start_is_named_with_its_last_words(
+    home: Home, programs: dict[str, Path], tmp_path: Path
+) -> None:
+    broken = tmp_path / "kube-scheduler"
+    broken.write_text("#!/bin/sh\necho no such flag >&2\nexit 3\n")
+    broken.chmod(0o755)
+    with pytest.raises(SandboxError, match=r"kube-scheduler ended while it started: no such flag"):
+        cluster.up(home, {**programs, "kube-scheduler": broken}, say=silent)
+    assert processes_of(home) == [], "what had started is stopped again"
+
+
+def test_a_port_in_use_is_one_clear_sentence(home: Home, programs: dict[str, Path]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(SandboxError, match=f"port {port} on 127.0.0.1 cannot be used"):
+            cluster.up(home, programs, port=port, say=silent)
+    assert processes_of(home) == []
+
+
+def test_a_remembered_port_that_somebody_took_is_replaced(
+    home: Home, programs: dict[str, Path]
+) -> None:
+    with api.client(cluster.up(home, programs, say=silent)) as http:
+        port = http.base_url.port or 0
+    cluster.down(home, keep=True)
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        with api.client(cluster.up(home, programs, say=silent)) as http:
+            assert http.base_url.port != port
+
+
+def test_the_users_own_kubeconfig_is_never_looked_at(
+    home: Home, programs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    production = tmp_path / "production"
+    production.write_text("not to be touched")
+    monkeypatch.setenv("KUBECONFIG", str(production))
+    assert cluster.up(home, programs, say=silent) == home.kubeconfig
+    assert production.read_text() == "not to be touched"
+
+
+def test_another_cluster_is_used_only_when_asked_for_and_nothing_is_started(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.write_text("{}")
+    monkeypatch.setenv("CODER_STACK_KUBECONFIG", str(other))
+    assert cluster.up(home, {}, say=silent).resolve() == other
+    assert processes_of(home) == []
+    assert cluster.status(home).kind == "external"
+    cluster.down(home)
+    assert other.exists(), "the other cluster's file is not ours to delete"
+
+
+def test_another_cluster_whose_kubeconfig_is_missing_is_one_clear_sentence(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODER_STACK_KUBECONFIG", str(tmp_path / "nowhere"))
+    with pytest.raises(SandboxError, match="CODER_STACK_KUBECONFIG names .*nowhere"):
+        cluster.up(home, {}, say=silent)
+
+
+def test_a_guard_ends_the_cluster_of_a_run_that_was_killed(
+    home: Home, programs: dict[str, Path]
+) -> None:
+    owner = subprocess.Popen(["/bin/sleep", "600"])
+    cluster.up(home, programs, say=silent)
+    cluster.end_with(home, owner.pid)
+    owner.kill()
+    owner.wait()
+    assert eventually(lambda: processes_of(home) == [], 60)

@@ -1,0 +1,64 @@
+"""One cluster and one engine for a whole test run, shared by its workers; started when first needed.
+
+The cluster lives in a folder of its own in the temporary directory. It is stopped when the run ends,
+and by a guard process if the run is killed.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox import cluster as sandbox_cluster
+from sandbox.engine import Engine
+from sandbox.home import Home
+from sandbox.toolchain import CLUSTER, ensure
+from tests.harness import Cluster, Project
+
+_FOLDER = "CODER_STACK_TEST_RUN"
+_OWNER = "CODER_STACK_TEST_RUN_PID"
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not _is_worker(config):
+        os.environ[_FOLDER] = tempfile.mkdtemp(prefix="coder-stack-test-")
+        os.environ[_OWNER] = str(os.getpid())
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not _is_worker(config):
+        folder = Path(os.environ.pop(_FOLDER))
+        sandbox_cluster.down(Home(folder))
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Cluster:
+    """The real API server of this test run."""
+    home = Home(Path(os.environ[_FOLDER]))
+    programs = {name: tool.path for name, tool in ensure(CLUSTER).items()}
+    sandbox_cluster.end_with(home, int(os.environ[_OWNER]))
+    return Cluster(sandbox_cluster.up(home, programs, say=lambda _: None))
+
+
+@pytest.fixture(scope="session")
+def engine() -> Engine:
+    """The Pulumi engine; also put on this process's PATH, where the Automation API looks for it."""
+    engine = Engine.ready()
+    os.environ["PATH"] = engine.path(os.environ["PATH"])
+    return engine
+
+
+@pytest.fixture
+def project(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Project]:
+    """The program as one stack of its own: own backend, own namespace; destroyed afterwards."""
+    project = Project.create(engine, cluster, tmp_path)
+    yield project
+    project.clean_up()

@@ -1,0 +1,173 @@
+"""The control plane on a real engine and a real API server: up, drift, repair, destroy."""
+
+from typing import Any
+
+import pytest
+from pulumi.automation.errors import CommandError
+
+from tests.harness import Project
+
+pytestmark = pytest.mark.engine
+IMAGE = "ghcr.io/coder/coder:v2.30.0"
+
+
+def set_image(project: Project, image: str) -> None:
+    """What a person would do with `kubectl set image`."""
+    container = {"name": "coder", "image": image}
+    change = {"spec": {"template": {"spec": {"containers": [container]}}}}
+    project.cluster.patch(project.path("deployments", "coder"), change)
+
+
+def live_image(project: Project) -> str:
+    deployment = project.cluster.get(project.path("deployments", "coder"))
+    assert deployment is not None
+    return deployment["spec"]["template"]["spec"]["containers"][0]["image"]
+
+
+def test_CP1_CP2_CP4_up_brings_a_ready_control_plane_and_is_then_done(project: Project) -> None:
+    project.up()
+
+    outputs = project.outputs()
+    assert outputs["phase"] == "Ready"
+    assert outputs["readyReplicas"] == 1
+    assert outputs["url"] == f"http://coder.{project.namespace}.svc.cluster.local:80"
+    plane = outputs["settings"]["controlPlane"]
+    assert plane["image"] == {
+        "repository": "ghcr.io/coder/coder",
+        "tag": "v2.30.0",
+        "pullPolicy": "IfNotPresent",
+    }
+    assert (plane["replicas"], plane["service"]) == (1, {"type": "ClusterIP", "port": 80})
+    deployment = project.cluster.get(project.path("deployments", "coder"))
+    assert deployment is not None
+    assert deployment["status"]["readyReplicas"] == 1
+    assert deployment["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "pulumi"
+
+    assert project.preview().changes == []
+    assert project.preview(refresh=True).changes == []
+
+
+def test_CP1_every_object_is_a_child_of_the_component(project: Project) -> None:
+    project.up()
+    resources = project.state()["resources"]
+    ours = [r for r in resources if r["type"].startswith("kubernetes:")]
+    assert len(ours) == 6
+    assert all("coder-stack:index:ControlPlane" in r["parent"] for r in ours)
+
+
+def test_CP4_a_config_change_reaches_the_objects(project: Project) -> None:
+    project.up()
+    project.configure({"replicas": 2, "image": {"tag": "v2.31.0"}, "service": {"port": 8080}})
+    outcome = project.up()
+
+    assert {step.type.split(":")[-1] for step in outcome.changes} >= {"Deployment", "Service"}
+    assert live_image(project) == "ghcr.io/coder/coder:v2.31.0"
+    assert project.outputs()["readyReplicas"] == 2
+    assert project.outputs()["url"].endswith(":8080")
+    assert project.preview(refresh=True).changes == []
+
+
+def test_D1_a_changed_image_is_named_with_both_values_and_repaired(project: Project) -> None:
+    project.up()
+    set_image(project, "example.invalid/evil:1")
+
+    seen = project.preview(refresh=True)
+    (drift,) = seen.of_kind("Deployment")
+    assert list(drift.properties) == ["spec.template.spec.containers[0].image"]
+    assert f'image: "example.invalid/evil:1" => "{IMAGE}"' in " ".join(seen.text.split())
+
+    project.up(refresh=True)
+    assert live_image(project) == IMAGE
+    assert project.preview(refresh=True).changes == []
+
+
+def test_D1_a_deleted_service_comes_back(project: Project) -> None:
+    project.up()
+    project.cluster.delete(project.path("services", "coder"))
+
+    (drift,) = project.preview(refresh=True).of_kind("Service")
+    assert drift.op == "create"
+
+    project.up(refresh=True)
+    assert project.cluster.get(project.path("services", "coder")) is not None
+    assert project.preview(refresh=True).changes == []
+
+
+def test_D1_rights_that_somebody_widened_are_named_and_taken_back(project: Project) -> None:
+    project.up()
+    role = project.path("roles", "coder-workspace-perms")
+    everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
+    project.cluster.patch(role, {"rules": [everything]})
+
+    (drift,) = project.preview(refresh=True).of_kind("Role")
+    assert all(path.startswith("rules[") for path in drift.properties)
+
+    project.up(refresh=True)
+    live = project.cluster.get(role)
+    assert live is not None
+    assert "*" not in str(live["rules"])
+    assert project.preview(refresh=True).changes == []
+
+
+def test_D1_destroy_leaves_no_object_of_ours(project: Project) -> None:
+    project.up()
+    project.destroy()
+    assert project.cluster.get(f"/api/v1/namespaces/{project.namespace}") is None
+    assert project.state().get("resources", []) == []
+
+
+def test_an_existing_namespace_is_used_and_survives(project: Project) -> None:
+    namespace = f"/api/v1/namespaces/{project.namespace}"
+    with project.cluster.http() as http:
+        body = {"metadata": {"name": project.namespace}}
+        http.post("/api/v1/namespaces", json=body).raise_for_status()
+    project.configure({"createNamespace": False})
+    project.up()
+    project.destroy()
+    assert project.cluster.get(namespace) is not None
+    for kind in ("deployments", "services", "roles", "rolebindings"):
+        assert project.cluster.names(project.path(kind)) == []
+    assert project.cluster.names(project.path("serviceaccounts")) == ["default"]
+
+
+@pytest.mark.parametrize(
+    ("control_plane", "others", "said"),
+    [
+        ({"repilcas": 2}, {}, "controlPlane.repilcas: is not a field; did you mean replicas?"),
+        ({"replicas": "two"}, {}, "controlPlane.replicas: input should be a valid integer"),
+        ({"name": "No_Name"}, {}, "controlPlane.name: must be a Kubernetes name"),
+        ({}, {"licence": {}}, "licence: is not a field"),
+        (
+            {},
+            {"kubernetes": {"kubeconfig": "nowhere"}},
+            "kubernetes.kubeconfig: nowhere cannot be read",
+        ),
+    ],
+)
+def test_B1_bad_input_ends_the_run_before_anything_changed(
+    project: Project, control_plane: dict[str, Any], others: dict[str, Any], said: str
+) -> None:
+    project.configure(control_plane, **others)
+    with pytest.raises(CommandError) as caught:
+        project.up()
+    assert said in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+    assert project.cluster.get(f"/api/v1/namespaces/{project.namespace}") is None
+
+
+def test_B1_a_cluster_that_does_not_answer_is_reported_before_anything_changed(
+    project: Project,
+) -> None:
+    project.up()
+    dead = project.folder / "dead"
+    live = project.cluster.kubeconfig.read_text()
+    with project.cluster.http() as http:
+        dead.write_text(live.replace(f":{http.base_url.port}", ":1"))
+    project.configure(kubernetes={"kubeconfig": str(dead)})
+    before = project.state()
+
+    with pytest.raises(CommandError) as caught:
+        project.up()
+    assert "kubernetes.kubeconfig: the API server https://127.0.0.1:1" in str(caught.value)
+    assert "does not answer" in str(caught.value)
+    assert project.state()["resources"] == before["resources"]

@@ -1,0 +1,204 @@
+"""The program on a real engine against a real API server, as one test sees it.
+
+`Project` is a stack of its own with its own backend folder and namespace; `up`, `preview`, `refresh`
+and `destroy` go through the Automation API with the *local* program (inline programs break dynamic
+providers) and hand back what the engine said as data.
+"""
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import yaml
+from pulumi import automation as auto
+from pulumi.automation.events import EngineEvent, StepEventMetadata
+
+from sandbox.cluster import api
+from sandbox.engine import Engine
+from sandbox.home import CHECKOUT, Home
+
+PROJECT = "coder-stack"
+# What the engine does that changes nothing in the world.
+_QUIET = {"same", "read", "refresh"}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The API server, and a way to look and act behind Pulumi's back."""
+
+    kubeconfig: Path
+
+    @contextmanager
+    def http(self) -> Iterator[httpx.Client]:
+        with api.client(self.kubeconfig) as client:
+            yield client
+
+    def get(self, path: str) -> dict[str, Any] | None:
+        """The object, or None if the API server says that it is not there."""
+        with self.http() as http:
+            answer = http.get(path)
+            if answer.status_code == httpx.codes.NOT_FOUND:
+                return None
+            answer.raise_for_status()
+            return answer.json()
+
+    def names(self, path: str) -> list[str]:
+        listed = self.get(path)
+        assert listed is not None, path
+        return [item["metadata"]["name"] for item in listed["items"]]
+
+    def patch(self, path: str, change: dict[str, Any]) -> None:
+        """As a person with kubectl would: a strategic merge under another manager's name."""
+        with self.http() as http:
+            http.patch(
+                path,
+                json=change,
+                params={"fieldManager": "kubectl"},
+                headers={"Content-Type": "application/strategic-merge-patch+json"},
+            ).raise_for_status()
+
+    def delete(self, path: str) -> None:
+        with self.http() as http:
+            http.delete(path).raise_for_status()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing the engine does or would do to one resource."""
+
+    op: str
+    type: str
+    name: str
+    properties: dict[str, str]
+    """Path → kind of difference, as the engine's detailed diff has it."""
+
+    @classmethod
+    def of(cls, metadata: StepEventMetadata) -> "Step":
+        return cls(
+            op=str(metadata.op.value),
+            type=metadata.type,
+            name=metadata.urn.split("::")[-1],
+            properties={
+                path: str(difference.diff_kind.value)
+                for path, difference in (metadata.detailed_diff or {}).items()
+            },
+        )
+
+
+@dataclass
+class Outcome:
+    """What one engine operation did and printed."""
+
+    steps: list[Step] = field(default_factory=list[Step])
+    text: str = ""
+
+    @property
+    def changes(self) -> list[Step]:
+        """The steps that are not about leaving things as they are."""
+        return [step for step in self.steps if step.op not in _QUIET]
+
+    def of_kind(self, kind: str) -> list[Step]:
+        """Changes of resources of one kind, e.g. `Deployment`."""
+        return [step for step in self.changes if step.type.split(":")[-1] == kind]
+
+
+@dataclass
+class Project:
+    """The program as one stack."""
+
+    stack: auto.Stack
+    cluster: Cluster
+    namespace: str
+    folder: Path
+    environment: dict[str, str]
+
+    @classmethod
+    def create(cls, engine: Engine, cluster: Cluster, folder: Path) -> "Project":
+        work = folder / "project"
+        work.mkdir()
+        # A folder of its own, since Pulumi writes the stack's config file beside Pulumi.yaml.
+        shutil.copy(CHECKOUT / "Pulumi.yaml", work)
+        for name in ("__main__.py", "coder_stack", ".venv"):
+            (work / name).symlink_to(CHECKOUT / name)
+        home = Home(folder / "home")
+        home.state.mkdir(parents=True)
+        environment = engine.variables(home, os.environ["PATH"])
+        name = f"t-{secrets.token_hex(4)}"
+        stack = auto.create_stack(
+            stack_name=name,
+            work_dir=str(work),
+            opts=auto.LocalWorkspaceOptions(env_vars=environment, pulumi_home=str(home.pulumi)),
+        )
+        project = cls(stack, cluster, name, work, environment)
+        project.configure()
+        return project
+
+    @property
+    def config_file(self) -> Path:
+        return self.folder / f"Pulumi.{self.stack.name}.yaml"
+
+    def configure(self, control_plane: dict[str, Any] | None = None, **others: Any) -> None:
+        """Replace the stack's config; cluster and namespace are this test's own unless given."""
+        content = yaml.safe_load(self.config_file.read_text()) if self.config_file.exists() else {}
+        settings = {
+            "kubernetes": {"kubeconfig": str(self.cluster.kubeconfig)},
+            "controlPlane": {"namespace": self.namespace, **(control_plane or {})},
+            **others,
+        }
+        content["config"] = {f"{PROJECT}:{key}": value for key, value in settings.items()}
+        self.config_file.write_text(yaml.safe_dump(content))
+
+    def up(self, *, refresh: bool = False) -> Outcome:
+        return self._run(lambda **on: self.stack.up(refresh=refresh, run_program=refresh, **on))
+
+    def preview(self, *, refresh: bool = False) -> Outcome:
+        return self._run(
+            lambda **on: self.stack.preview(
+                refresh=refresh, run_program=refresh, diff=True, color="never", **on
+            )
+        )
+
+    def refresh(self) -> Outcome:
+        return self._run(lambda **on: self.stack.refresh(run_program=True, **on))
+
+    def destroy(self) -> Outcome:
+        return self._run(lambda **on: self.stack.destroy(**on))
+
+    def outputs(self) -> dict[str, Any]:
+        return {name: output.value for name, output in self.stack.outputs().items()}
+
+    def state(self) -> dict[str, Any]:
+        """The deployment as the backend keeps it."""
+        deployment: Any = self.stack.export_stack().deployment
+        return deployment
+
+    def path(self, kind: str, name: str = "") -> str:
+        """The API path of an object in this stack's namespace."""
+        group = {"deployments": "/apis/apps/v1", "roles": "/apis/rbac.authorization.k8s.io/v1"}
+        group["rolebindings"] = group["roles"]
+        base = f"{group.get(kind, '/api/v1')}/namespaces/{self.namespace}/{kind}"
+        return f"{base}/{name}" if name else base
+
+    def clean_up(self) -> None:
+        """Leave nothing in the shared cluster; a test that destroyed its stack leaves no work."""
+        namespace = f"/api/v1/namespaces/{self.namespace}"
+        if self.cluster.get(namespace):
+            self.cluster.delete(namespace)
+
+    def _run(self, operation: Callable[..., Any]) -> Outcome:
+        outcome = Outcome()
+        lines: list[str] = []
+
+        def on_event(event: EngineEvent) -> None:
+            if event.resource_pre_event:
+                outcome.steps.append(Step.of(event.resource_pre_event.metadata))
+
+        operation(on_event=on_event, on_output=lines.append)
+        outcome.text = "\n".join(lines)
+        return outcome

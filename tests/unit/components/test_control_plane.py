@@ -1,0 +1,186 @@
+"""How the settings of the control plane end up in Kubernetes objects (CP1, CP2, CP4).
+
+Wiring only, on Pulumi's mocks; that the objects work is seen in tests/engine.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+import pytest
+from pulumi.runtime.mocks import MockCallArgs, MockResourceArgs, Mocks, set_mocks
+
+from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
+from coder_stack.settings import ControlPlane as Settings
+from coder_stack.settings import Database, Image, Service
+
+
+@dataclass
+class Recorder(Mocks):
+    """Takes every resource as it is and, for Deployments, plays a cluster with all pods ready."""
+
+    resources: list[MockResourceArgs] = field(default_factory=list[MockResourceArgs])
+    ready: int | None = None
+
+    def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        self.resources.append(args)
+        outputs = dict(args.inputs)
+        if args.typ.endswith(":Deployment"):
+            ready = outputs["spec"]["replicas"] if self.ready is None else self.ready
+            outputs["status"] = {"readyReplicas": ready}
+        return f"{args.name}-id", outputs
+
+    def call(self, args: MockCallArgs) -> dict[str, Any]:
+        raise AssertionError(f"no call expected: {args.token}")
+
+    def objects(self, kind: str) -> list[dict[str, Any]]:
+        return [r.inputs for r in self.resources if r.typ.endswith(f":{kind}")]
+
+    def one(self, kind: str) -> dict[str, Any]:
+        (only,) = self.objects(kind)
+        return only
+
+    def container(self) -> dict[str, Any]:
+        (only,) = self.one("Deployment")["spec"]["template"]["spec"]["containers"]
+        return only
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[None]:
+    """Pulumi keeps its root resource for the life of the process, bound to the loop of that time."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
+@pytest.fixture
+def recorder(loop: None) -> Recorder:  # noqa: ARG001  # needed, not used
+    mocks = Recorder()
+    set_mocks(mocks)
+    return mocks
+
+
+def render(settings: Settings, collect: dict[str, Any] | None = None) -> None:
+    """Build the component and wait for everything it registered."""
+
+    @pulumi.runtime.test
+    def build() -> pulumi.Output[Any]:
+        plane = ControlPlane("c", ControlPlaneArgs(settings=settings))
+        outputs = pulumi.Output.all(
+            url=plane.url, phase=plane.phase, ready=plane.ready_replicas, urn=plane.urn
+        )
+        return outputs.apply((collect if collect is not None else {}).update)
+
+    build()
+
+
+def test_CP1_the_objects_of_a_control_plane(recorder: Recorder) -> None:
+    render(Settings())
+    kinds = sorted(r.typ.split(":")[-1] for r in recorder.resources if r.custom)
+    assert kinds == [
+        "Deployment",
+        "Namespace",
+        "Role",
+        "RoleBinding",
+        "Service",
+        "ServiceAccount",
+    ]
+
+
+def test_CP1_workspace_rights_are_pods_volumes_and_by_switch_deployments(
+    recorder: Recorder,
+) -> None:
+    render(Settings(workspace_deployments=False))
+    (rule,) = recorder.one("Role")["rules"]
+    assert rule["apiGroups"] == [""]
+    assert rule["resources"] == ["pods", "persistentvolumeclaims"]
+    assert "*" not in rule["verbs"]
+
+
+def test_CP1_workspace_rights_in_further_namespaces(recorder: Recorder) -> None:
+    render(Settings(name="hub", namespace="hub", workspace_namespaces=("dev", "ml")))
+    bindings = recorder.objects("RoleBinding")
+    assert sorted(b["metadata"]["namespace"] for b in bindings) == ["dev", "hub", "ml"]
+    subject = {"kind": "ServiceAccount", "name": "hub", "namespace": "hub"}
+    assert all(b["subjects"] == [subject] for b in bindings)
+
+
+def test_CP1_a_namespace_that_exists_is_left_alone(recorder: Recorder) -> None:
+    render(Settings(create_namespace=False, namespace="there"))
+    assert recorder.objects("Namespace") == []
+    assert recorder.one("Deployment")["metadata"]["namespace"] == "there"
+
+
+def test_CP2_image_replicas_and_service(recorder: Recorder) -> None:
+    image = Image(repository="registry.local/coder", tag="v1", pull_policy="Always")
+    render(Settings(image=image, replicas=3, service=Service(type="NodePort", port=8000)))
+    assert recorder.container()["image"] == "registry.local/coder:v1"
+    assert recorder.container()["imagePullPolicy"] == "Always"
+    assert recorder.one("Deployment")["spec"]["replicas"] == 3
+    spec = recorder.one("Service")["spec"]
+    assert (spec["type"], spec["ports"][0]["port"]) == ("NodePort", 8000)
+
+
+def test_the_service_selects_the_pods_and_nothing_a_pod_may_change(recorder: Recorder) -> None:
+    render(Settings())
+    deployment = recorder.one("Deployment")["spec"]
+    selector = recorder.one("Service")["spec"]["selector"]
+    assert selector == deployment["selector"]["matchLabels"]
+    assert selector.items() <= deployment["template"]["metadata"]["labels"].items()
+
+
+def test_the_container_is_locked_down(recorder: Recorder) -> None:
+    render(Settings())
+    context = recorder.container()["securityContext"]
+    assert context["runAsNonRoot"] is True
+    assert context["allowPrivilegeEscalation"] is False
+    assert context["capabilities"] == {"drop": ["ALL"]}
+    assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+
+
+def test_the_database_url_comes_from_a_secret_and_is_never_in_the_environment_itself(
+    recorder: Recorder,
+) -> None:
+    render(Settings(database=Database(secret_name="db", secret_key="uri")))
+    env = {e["name"]: e for e in recorder.container()["env"]}
+    assert env["CODER_PG_CONNECTION_URL"] == {
+        "name": "CODER_PG_CONNECTION_URL",
+        "valueFrom": {"secretKeyRef": {"name": "db", "key": "uri"}},
+    }
+
+
+def test_env_of_the_user_wins_over_ours(recorder: Recorder) -> None:
+    render(Settings(env={"CODER_ACCESS_URL": "https://coder.test", "CODER_VERBOSE": "true"}))
+    env = {e["name"]: e.get("value") for e in recorder.container()["env"]}
+    assert env["CODER_ACCESS_URL"] == "https://coder.test"
+    assert env["CODER_VERBOSE"] == "true"
+
+
+def test_CP4_the_url_is_the_services_own(recorder: Recorder) -> None:
+    seen: dict[str, Any] = {}
+    render(Settings(name="hub", namespace="dev", service=Service(port=8000)), seen)
+    assert recorder.resources
+    assert seen["url"] == "http://hub.dev.svc.cluster.local:8000"
+
+
+@pytest.mark.parametrize(
+    ("replicas", "ready", "phase"), [(2, 2, "Ready"), (2, 1, "Pending"), (0, 0, "Pending")]
+)
+def test_CP4_the_phase_follows_the_ready_pods(
+    recorder: Recorder, replicas: int, ready: int, phase: str
+) -> None:
+    recorder.ready = ready
+    seen: dict[str, Any] = {}
+    render(Settings(replicas=replicas), seen)
+    assert (seen["ready"], seen["phase"]) == (ready, phase)
+
+
+def test_P2_names_at_the_limit_still_fit(recorder: Recorder) -> None:
+    name = "n" * 63
+    render(Settings(name=name, namespace=name))
+    names = [r.inputs["metadata"]["name"] for r in recorder.resources if r.custom]
+    assert all(len(n) <= 63 for n in names)

@@ -1,0 +1,127 @@
+"""A cluster that does not answer is a mistake in the config, told before anything is registered."""
+
+import http.server
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from coder_stack.kubeconfig import check_answers
+from coder_stack.settings import ConfigError, Kubernetes
+
+
+def write_kubeconfig(folder: Path, server: str, **changes: Any) -> Path:
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "here",
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": server}}],
+        "users": [{"name": "u", "user": {"token": "hush-hush"}}],
+        **changes,
+    }
+    path = folder / "kubeconfig"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+def problem(
+    path: Path | None, context: str | None = None, environment: dict[str, str] | None = None
+) -> str:
+    settings = Kubernetes(kubeconfig=str(path) if path else None, context=context)
+    with pytest.raises(ConfigError) as caught:
+        check_answers(settings, environment or {})
+    assert "hush-hush" not in str(caught.value)
+    return caught.value.problems[0]
+
+
+@contextmanager
+def server(status: int) -> Iterator[str]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base's name
+            """Quiet."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as listening:
+        thread = threading.Thread(target=listening.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.server_port}"
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.mark.parametrize("status", [200, 401, 403, 503])
+def test_any_answer_will_do(tmp_path: Path, status: int) -> None:
+    """Whether we may do anything there is for the API server to say, with the real credentials."""
+    with server(status) as url:
+        check_answers(Kubernetes(kubeconfig=str(write_kubeconfig(tmp_path, url))), {})
+
+
+def test_B1_a_server_that_refuses_is_named(tmp_path: Path) -> None:
+    url = f"https://127.0.0.1:{free_port()}"
+    path = write_kubeconfig(tmp_path, url)
+    assert problem(path) == (
+        f"kubernetes.kubeconfig: the API server {url} of {path} does not answer "
+        "(Connection refused)"
+    )
+
+
+def test_B1_something_else_on_that_port_is_named(tmp_path: Path) -> None:
+    with server(200) as url:
+        path = write_kubeconfig(tmp_path, url.replace("http:", "https:"))
+        assert "does not answer" in problem(path)
+
+
+def test_B1_a_file_that_is_not_there(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere"
+    assert problem(missing) == (
+        f"kubernetes.kubeconfig: {missing} cannot be read (No such file or directory)"
+    )
+
+
+@pytest.mark.parametrize("content", ["token: [hush-hush", "- hush-hush", "clusters: hush-hush", ""])
+def test_B1_a_file_that_is_no_kubeconfig_is_not_quoted(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(content)
+    assert problem(path) == f"kubernetes.kubeconfig: {path} is not a kubeconfig"
+
+
+def test_B1_an_unknown_context_lists_the_known_ones(tmp_path: Path) -> None:
+    path = write_kubeconfig(tmp_path, "https://127.0.0.1:1")
+    assert problem(path, context="prod") == (
+        f"kubernetes.context: {path} has no context 'prod'; it has: here"
+    )
+
+
+def test_B1_no_current_context(tmp_path: Path) -> None:
+    path = write_kubeconfig(tmp_path, "https://127.0.0.1:1", **{"current-context": ""})
+    assert problem(path).endswith("set kubernetes.context to one of: here")
+
+
+def test_without_a_setting_kubectls_own_variable_counts(tmp_path: Path) -> None:
+    path = write_kubeconfig(tmp_path, f"https://127.0.0.1:{free_port()}")
+    assert str(path) in problem(None, environment={"KUBECONFIG": str(path)})
+
+
+def test_inside_a_pod_no_kubeconfig_is_needed(tmp_path: Path) -> None:
+    environment = {
+        "KUBERNETES_SERVICE_HOST": "10.96.0.1",
+        "KUBECONFIG": str(tmp_path / "absent"),
+    }
+    check_answers(Kubernetes(), environment)
