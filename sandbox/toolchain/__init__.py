@@ -1,0 +1,35 @@
+"""Every tool that a `pulumi up` against a real local Kubernetes API needs, on any Linux or macOS machine.
+
+    on PATH and new enough  →  the vendor's release, checksum verified  →  built from the Go module proxy
+All of it in one cache (`$CODER_STACK_CACHE`); the versions and addresses are in catalogue.py. `coder-stack doctor`
+shows what was taken and why.
+"""
+
+from collections.abc import Iterable
+
+from sandbox.toolchain.catalogue import CLUSTER, CONTRACT, ENGINE, OPTIONAL
+from sandbox.toolchain.errors import ToolchainError
+from sandbox.toolchain.install import Toolchain, cache_dir
+from sandbox.toolchain.store import Installed
+
+__all__ = [
+    "CLUSTER",
+    "CONTRACT",
+    "ENGINE",
+    "OPTIONAL",
+    "Installed",
+    "ToolchainError",
+    "cache_dir",
+    "ensure",
+    "find",
+]
+
+
+def ensure(names: Iterable[str]) -> dict[str, Installed]:
+    """Install what is missing of these tools (progress on stderr) and say where each is."""
+    return Toolchain.from_environment().ensure(names)
+
+
+def find(name: str) -> Installed | None:
+    """Where a tool is now, without installing anything."""
+    return Toolchain.from_environment().find(name)

@@ -1,0 +1,155 @@
+"""The third source: built from the Go module proxy, at the versions that `modules/<part>` locks.
+
+Each part is a wrapper module with a committed go.mod and go.sum; `-mod=readonly` keeps every version where it is. Go's
+caches lie inside the store, so that a killed build goes on where it was and nothing of the user's own Go is touched.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.toolchain.errors import ToolchainError, Unavailable
+from sandbox.toolchain.platforms import Platform
+from sandbox.toolchain.processes import capture, run_logged
+from sandbox.toolchain.recipes import GoProgram, ModuleFile, Tool
+from sandbox.toolchain.release import join_documents, write_pinned
+from sandbox.toolchain.store import Installed, Store
+
+_DOWNLOAD_SECONDS = 600.0
+_TRIES = 2
+_PASSING_FAULTS = (
+    "connection reset",
+    "i/o timeout",
+    "TLS handshake timeout",
+    "unexpected EOF",
+    "502 Bad Gateway",
+    "503 Service Unavailable",
+    "504 Gateway Timeout",
+)
+
+
+def free_bytes(path: Path) -> int:
+    """Room left on the filesystem that holds (or will hold) a path."""
+    while not path.exists():
+        path = path.parent
+    return shutil.disk_usage(path).free
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds tools with one Go, for one platform, into one store."""
+
+    store: Store
+    platform: Platform
+    go: Installed
+    modules: Path
+
+    def build(self, tool: Tool, into: Path) -> list[Path]:
+        """Build everything of a tool into a folder; the files."""
+        log = self.store.logs / f"{tool.name}-build.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_bytes(b"")
+        return [
+            *(self._program(program, into, log) for program in tool.programs),
+            *self.module_files(tool, into),
+        ]
+
+    def module_files(self, tool: Tool, into: Path) -> list[Path]:
+        """Only the files that come out of modules as they are."""
+        return [self._file(file, into) for file in tool.files]
+
+    def _program(self, program: GoProgram, into: Path, log: Path) -> Path:
+        target = into / program.output
+        command = [str(self.go.path), "build", "-mod=readonly", "-trimpath", "-buildvcs=false"]
+        command += ["-ldflags", program.ldflags, "-o", str(target), program.package]
+        for attempt in range(1, _TRIES + 1):
+            before = log.stat().st_size
+            cwd = self._part(program.part)
+            if run_logged(command, log=log, env=self._environment(), cwd=cwd) == 0:
+                return target
+            said = log.read_bytes()[before:].decode(errors="replace")
+            if attempt == _TRIES or not any(fault in said for fault in _PASSING_FAULTS):
+                raise Unavailable(
+                    f"go build {program.package} failed:\n{_ending(said)}\n    (all of it: {log})"
+                )
+        raise AssertionError("unreachable")
+
+    def _file(self, file: ModuleFile, into: Path) -> Path:
+        folder = self._module(file.part, file.module)
+        return write_pinned(
+            file, join_documents((folder / s).read_bytes() for s in file.sources), into
+        )
+
+    def _module(self, part: str, module: str) -> Path:
+        command = [self.go.path, "mod", "download", "-json", module]
+        try:
+            answer = capture(
+                command, seconds=_DOWNLOAD_SECONDS, env=self._environment(), cwd=self._part(part)
+            )
+        except TimeoutError as late:
+            raise Unavailable(f"go mod download {module} gave {late}") from None
+        try:
+            described = json.loads(answer.stdout)
+            if answer.code == 0:
+                return Path(described["Dir"])
+            said = str(described.get("Error", ""))
+        except (ValueError, KeyError):
+            said = answer.stderr
+        raise Unavailable(f"go mod download {module} failed:\n{_ending(said)}")
+
+    def _part(self, part: str) -> Path:
+        return self.modules / part
+
+    def _environment(self) -> dict[str, str]:
+        inherited = {k: v for k, v in os.environ.items() if k not in {"GOROOT", "GOBIN", "GOPATH"}}
+        return {
+            **inherited,
+            "GOFLAGS": "-modcacherw",
+            "GOMODCACHE": str(self.store.go_cache("mod")),
+            "GOCACHE": str(self.store.go_cache("build")),
+            "GOTOOLCHAIN": "local",
+            "GOWORK": "off",
+            "GO111MODULE": "on",
+            "GOOS": self.platform.os,
+            "GOARCH": self.platform.arch,
+            "CGO_ENABLED": "0",
+        }
+
+
+def check_room(
+    store: Store,
+    tools: Iterable[Tool],
+    gigabytes: Mapping[str, float],
+    free: Callable[[Path], int],
+) -> None:
+    """Refuse to start a build that would fill the disk; what earlier builds left in the Go caches counts as room."""
+    parts = sorted(frozenset[str]().union(*(tool.parts for tool in tools)))
+    needed = sum(gigabytes.get(part, 0.0) for part in parts)
+    room = free(store.root) / 1e9
+    if room < needed:
+        room += tree_bytes(store.go_caches) / 1e9
+    if room < needed:
+        raise ToolchainError(
+            f"Building {', '.join(parts)} needs {needed:.1f} GB in {store.root}, and {room:.1f} GB are free: "
+            "make room, or set CODER_STACK_CACHE to a folder on a larger disk."
+        )
+
+
+def tree_bytes(folder: Path) -> int:
+    """How much a folder holds."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(parent) / name).lstat().st_size
+            except OSError:
+                continue
+    return total
+
+
+def _ending(text: str, lines: int = 6) -> str:
+    useful = [line for line in text.splitlines() if line.strip() and "go: downloading" not in line]
+    return "\n".join(f"    {line[:200]}" for line in useful[-lines:]) or "    (it said nothing)"

@@ -1,0 +1,208 @@
+"""The tools of the sandbox, described as data: versions, vendors' release layouts, Go packages.
+
+To move a version, change it here and lock the module anew (`modules/<part>`); nothing else knows a version or an address.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sandbox.toolchain.recipes import GoProgram, ModuleFile, Probe, Release, Tool, Version
+
+PULUMI = "3.220.0"
+KUBERNETES = "1.36.3"
+ETCD = "3.6.8"
+KWOK = "0.8.0"
+CODER = "2.26.0"
+GO_AT_LEAST: Version = (1, 26, 0)
+
+MODULES = Path(__file__).parent / "modules"
+
+PART_GIGABYTES: Mapping[str, float] = {
+    "pulumi": 2.5,
+    "language-host": 0.6,
+    "kubernetes": 3.5,
+    "kwok": 1.4,
+    "coder": 5.0,
+}
+"""Room that the Go caches take while a part is built: modules and compiled packages, rounded up."""
+
+_GITHUB = "github.com"
+_PULUMI_SDK = "github.com/pulumi/pulumi/sdk/v3"
+
+_pulumi = Tool(
+    name="pulumi",
+    version=PULUMI,
+    probe=Probe(
+        arguments=("version",),
+        at_least=(3, 220, 0),
+        below=(4, 0, 0),
+        beside=(
+            "pulumi-language-python",
+            "pulumi-language-python-exec",
+            "pulumi-resource-pulumi-python",
+            "pulumi-analyzer-policy-python",
+        ),
+    ),
+    release=Release(
+        host=_GITHUB,
+        asset="pulumi/pulumi/releases/download/v{version}/pulumi-v{version}-{os}-{arch}.tar.gz",
+        checksums="pulumi/pulumi/releases/download/v{version}/pulumi-{version}-checksums.txt",
+        checksum_format="sums",
+        members=(
+            "pulumi/pulumi",
+            "pulumi/pulumi-language-python",
+            "pulumi/pulumi-language-python-exec",
+            "pulumi/pulumi-resource-pulumi-python",
+            "pulumi/pulumi-analyzer-policy-python",
+        ),
+        arch_names={"amd64": "x64"},
+    ),
+    programs=(
+        GoProgram(
+            part="pulumi",
+            package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+            output="pulumi",
+            ldflags=f"-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{PULUMI}",
+        ),
+        # v3.79.0, the last version whose module still holds the language host.
+        GoProgram(
+            part="language-host",
+            package="github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python",
+            output="pulumi-language-python",
+        ),
+    ),
+    files=(
+        ModuleFile(
+            part="pulumi",
+            module=_PULUMI_SDK,
+            sources=("python/cmd/pulumi-language-python-exec",),
+            output="pulumi-language-python-exec",
+            executable=True,
+        ),
+        ModuleFile(
+            part="pulumi",
+            module=_PULUMI_SDK,
+            sources=("python/dist/pulumi-resource-pulumi-python",),
+            output="pulumi-resource-pulumi-python",
+            executable=True,
+        ),
+        ModuleFile(
+            part="pulumi",
+            module=_PULUMI_SDK,
+            sources=("python/dist/pulumi-analyzer-policy-python",),
+            output="pulumi-analyzer-policy-python",
+            executable=True,
+        ),
+    ),
+)
+
+_etcd = Tool(
+    name="etcd",
+    version=ETCD,
+    probe=Probe(arguments=("--version",), at_least=(3, 6, 0), below=(4, 0, 0)),
+    release=Release(
+        host=_GITHUB,
+        asset="etcd-io/etcd/releases/download/v{version}/etcd-v{version}-{os}-{arch}{suffix}",
+        checksums="etcd-io/etcd/releases/download/v{version}/SHA256SUMS",
+        checksum_format="sums",
+        members=("etcd-v{version}-{os}-{arch}/etcd",),
+        suffixes={"linux": ".tar.gz", "darwin": ".zip"},
+    ),
+    programs=(GoProgram(part="kubernetes", package="go.etcd.io/etcd/server/v3", output="etcd"),),
+)
+
+
+def _kubernetes(name: str) -> Tool:
+    return Tool(
+        name=name,
+        version=KUBERNETES,
+        # The same minor release only: the three parts may come from different places and must fit each other.
+        probe=Probe(arguments=("--version",), at_least=(1, 36, 0), below=(1, 37, 0)),
+        release=Release(
+            host="dl.k8s.io",
+            asset=f"release/v{{version}}/bin/{{os}}/{{arch}}/{name}",
+            checksums=f"release/v{{version}}/bin/{{os}}/{{arch}}/{name}.sha256",
+            checksum_format="bare",
+            unpublished={"darwin": "Kubernetes publishes its servers for Linux only"},
+        ),
+        programs=(
+            GoProgram(
+                part="kubernetes",
+                package=f"k8s.io/kubernetes/cmd/{name}",
+                output=name,
+                # Without it clients cannot parse the version that the server reports.
+                ldflags=f"-s -w -X k8s.io/component-base/version.gitVersion=v{KUBERNETES}",
+            ),
+        ),
+    )
+
+
+_kwok = Tool(
+    name="kwok",
+    version=KWOK,
+    probe=Probe(arguments=("--version",), at_least=(0, 8, 0), below=(1, 0, 0)),
+    release=Release(
+        host=_GITHUB,
+        asset="kubernetes-sigs/kwok/releases/download/v{version}/kwok-{os}-{arch}",
+        # KWOK uploads no checksum file; the description of the release carries a digest of each asset.
+        checksums_host="api.github.com",
+        checksums="repos/kubernetes-sigs/kwok/releases/tags/v{version}",
+        checksum_format="github",
+    ),
+    programs=(GoProgram(part="kwok", package="sigs.k8s.io/kwok/cmd/kwok", output="kwok"),),
+    files=(
+        ModuleFile(
+            part="kwok",
+            module="sigs.k8s.io/kwok",
+            sources=(
+                "kustomize/stage/node/fast/node-initialize.yaml",
+                "kustomize/stage/node/heartbeat/node-heartbeat.yaml",
+                "kustomize/stage/pod/fast/pod-complete.yaml",
+                "kustomize/stage/pod/fast/pod-delete.yaml",
+                "kustomize/stage/pod/fast/pod-ready.yaml",
+            ),
+            output="stages.yaml",
+            sha256="5272a98d6d928bb7a8373cd49116db9c0f5dfb15d438e85d2574cbf3f95c8343",
+            published_host="raw.githubusercontent.com",
+            published_under=f"kubernetes-sigs/kwok/v{KWOK}",
+        ),
+    ),
+)
+
+
+def _coder(name: str, package: str) -> Tool:
+    return Tool(
+        name=name,
+        version=CODER,
+        not_from_path="the contract is held against one exact, unmodified server",
+        no_release="the contract is held against a server built from the locked source",
+        programs=(
+            GoProgram(
+                part="coder",
+                package=package,
+                output=name,
+                ldflags=f"-s -w -X github.com/coder/coder/v2/buildinfo.tag={CODER}",
+            ),
+        ),
+    )
+
+
+CATALOGUE: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        _pulumi,
+        _etcd,
+        _kubernetes("kube-apiserver"),
+        _kubernetes("kube-controller-manager"),
+        _kubernetes("kube-scheduler"),
+        _kwok,
+        _coder("coder", "github.com/coder/coder/v2/enterprise/cmd/coder"),
+        _coder("coder-agpl", "github.com/coder/coder/v2/cmd/coder"),
+    )
+}
+
+ENGINE = ("pulumi",)
+CLUSTER = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+CONTRACT = ("coder", "coder-agpl")
+OPTIONAL = ("kubectl",)
+"""Reported if a person has it; the sandbox never needs it."""

@@ -1,0 +1,11 @@
+//go:build tools
+
+// Package tools names the programs that this module builds, so that `go mod tidy` keeps their locks.
+package tools
+
+import (
+	_ "go.etcd.io/etcd/server/v3"
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+	_ "k8s.io/kubernetes/cmd/kube-controller-manager"
+	_ "k8s.io/kubernetes/cmd/kube-scheduler"
+)

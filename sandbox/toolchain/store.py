@@ -1,0 +1,250 @@
+"""The one cache: installed tools with their manifests, staging, Go caches, logs, and the lock over all of it.
+
+    <cache>/tools/<name>/<version>-<os>-<arch>/manifest.json and bin/…
+    <cache>/staging/…      being made; whatever lies here when the lock is free is left over from a killed run
+    <cache>/go/{mod,build} Go's caches while something is built
+A tool appears by one rename of a complete, flushed folder, so it is there whole or not at all.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sandbox.toolchain.platforms import Platform
+from sandbox.toolchain.progress import Progress
+
+Source = Literal["path", "release", "build"]
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A tool that can be run."""
+
+    name: str
+    version: str
+    source: Source
+    path: Path
+    reason: str
+
+
+class RecordedFile(BaseModel):
+    """One file of an installed tool as it was when it was installed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    size: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What an installed tool is and where it came from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    version: str
+    source: Source
+    reason: str
+    executable: str
+    files: dict[str, RecordedFile]
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who works in the cache right now."""
+
+    pid: int
+    command: str
+
+
+class Store:
+    """The cache folder of one user."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.tools = root / "tools"
+        self.staging = root / "staging"
+        self.go_caches = root / "go"
+        self.logs = root / "logs"
+
+    def folder(self, name: str, version: str, platform: Platform, variant: str = "") -> Path:
+        """Where a tool lies once it is installed."""
+        return self.tools / name / f"{version}-{platform}{variant}"
+
+    def lookup(self, folder: Path) -> Installed | None:
+        """The tool in a folder if it is whole: a manifest, and files of the recorded sizes. Reads no file's content."""
+        manifest = self._manifest(folder)
+        if manifest is None:
+            return None
+        for name, recorded in manifest.files.items():
+            try:
+                if (folder / name).stat().st_size != recorded.size:
+                    return None
+            except OSError:
+                return None
+        executable = folder / manifest.executable
+        if not os.access(executable, os.X_OK):
+            return None
+        return Installed(
+            manifest.name, manifest.version, manifest.source, executable, manifest.reason
+        )
+
+    def damaged(self, folder: Path) -> list[str]:
+        """Files whose content is not what was installed; reads them all."""
+        manifest = self._manifest(folder)
+        if manifest is None:
+            return [MANIFEST]
+        return [
+            name
+            for name, recorded in manifest.files.items()
+            if not (folder / name).is_file() or sha256_of(folder / name) != recorded.sha256
+        ]
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Generator[Path]:
+        """A folder to make a tool in, on the same filesystem; removed unless it was installed."""
+        self.staging.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.staging))
+        try:
+            yield folder
+        finally:
+            remove_tree(folder)
+
+    def install(
+        self, staged: Path, folder: Path, found: Installed, *, files: Iterable[Path]
+    ) -> Installed:
+        """Make a staged tool appear at its place, in one step; `found.path` and `files` lie in the staged folder."""
+        recorded = {
+            str(file.relative_to(staged)): RecordedFile(
+                size=file.stat().st_size, sha256=sha256_of(file)
+            )
+            for file in files
+        }
+        manifest = Manifest(
+            name=found.name,
+            version=found.version,
+            source=found.source,
+            reason=found.reason,
+            executable=str(found.path.relative_to(staged)),
+            files=recorded,
+        )
+        (staged / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n")
+        for file in (*recorded, MANIFEST):
+            _flush(staged / file)
+            _flush((staged / file).parent)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            remove_tree(self._aside(folder))
+        staged.rename(folder)
+        _flush(folder.parent)
+        installed = self.lookup(folder)
+        if installed is None:
+            raise OSError(f"{folder} vanished while it was installed")
+        return installed
+
+    def go_cache(self, kind: Literal["mod", "build"]) -> Path:
+        """Go's module or build cache, for as long as something is built."""
+        path = self.go_caches / kind
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def drop_go_caches(self) -> None:
+        """Remove Go's caches. They vanish by a rename first, so that a kill leaves staging to clean, not half a cache."""
+        if self.go_caches.exists():
+            remove_tree(self._aside(self.go_caches))
+
+    def clean_staging(self) -> None:
+        """Remove what a killed run left behind. Only for the holder of the lock."""
+        if self.staging.exists():
+            for leftover in self.staging.iterdir():
+                remove_tree(leftover)
+
+    @contextlib.contextmanager
+    def lock(self, progress: Progress) -> Generator[None]:
+        """The only one who changes the cache, across processes; says who is waited for."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.root / "toolchain.lock", poll_interval=0.1)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            with progress.step("toolchain", f"waiting for {self._holder()}"):
+                lock.acquire()
+        try:
+            self._note_holder()
+            self.clean_staging()
+            yield
+        finally:
+            lock.release()
+
+    def is_locked(self) -> bool:
+        """Whether some process changes the cache right now."""
+        lock = FileLock(self.root / "toolchain.lock")
+        try:
+            lock.acquire(timeout=0)
+        except (Timeout, OSError):
+            return True
+        lock.release()
+        return False
+
+    def _note_holder(self) -> None:
+        command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])[:120]
+        (self.root / "toolchain.holder").write_text(
+            json.dumps(asdict(Holder(os.getpid(), command)))
+        )
+
+    def _holder(self) -> str:
+        try:
+            holder = Holder(**json.loads((self.root / "toolchain.holder").read_text()))
+        except (OSError, ValueError, TypeError):
+            return "another process that installs tools"
+        return f"process {holder.pid} ({holder.command}), which installs tools into {self.root}"
+
+    def _manifest(self, folder: Path) -> Manifest | None:
+        try:
+            return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def _aside(self, path: Path) -> Path:
+        self.staging.mkdir(parents=True, exist_ok=True)
+        aside = self.staging / f"dropped-{path.name}-{os.getpid()}-{time.monotonic_ns()}"
+        path.rename(aside)
+        return aside
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder, also where Go made it read-only. What still resists (a child is writing) goes at the next run."""
+    if path.is_symlink() or path.is_file():
+        path.unlink(missing_ok=True)
+        return
+    shutil.rmtree(path, ignore_errors=True)
+    if path.exists():
+        for folder, _, _ in os.walk(path):
+            with contextlib.suppress(OSError):
+                Path(folder).chmod(0o700)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
