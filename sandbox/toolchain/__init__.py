@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from sandbox.toolchain.catalogue import CLUSTER, CONTRACT, ENGINE, OPTIONAL
 from sandbox.toolchain.errors import ToolchainError
 from sandbox.toolchain.install import Toolchain, cache_dir
+from sandbox.toolchain.provider_plugin import PluginChoice, kubernetes_plugin
 from sandbox.toolchain.store import Installed
 
 __all__ = [
@@ -18,10 +19,12 @@ __all__ = [
     "ENGINE",
     "OPTIONAL",
     "Installed",
+    "PluginChoice",
     "ToolchainError",
     "cache_dir",
     "ensure",
     "find",
+    "kubernetes_plugin",
 ]
 
 

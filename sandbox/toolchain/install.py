@@ -186,7 +186,7 @@ class Toolchain:
 
     def _build(self, tool: Tool, story: "_Story", builder: Builder) -> Installed:
         started = monotonic()
-        doing = f"building {tool.version} from source with Go {builder.go.version}"
+        doing = f"building {tool.version} with Go {builder.go.version}"
         try:
             with self.store.stage(tool.name) as staged, self.progress.step(tool.name, doing):
                 files = builder.build(tool, _bin(staged))

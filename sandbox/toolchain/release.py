@@ -66,6 +66,7 @@ class Releases:
         if reason := tool.release.unpublished.get(platform.os):
             raise Unavailable(f"none, {reason}")
         self._may_ask()
+        self._must_answer(tool.release.host)
         return tool.release
 
     def download(
@@ -127,6 +128,13 @@ class Releases:
         if self._offline:
             raise Unavailable("not asked, CODER_STACK_OFFLINE is set")
 
+    def _must_answer(self, host: str) -> None:
+        if host not in self._unreachable:
+            url = self._url(host, "")
+            self._unreachable[host] = unreachable(url, seconds=self._patience.connect)
+        if why := self._unreachable[host]:
+            raise Unavailable(f"{host} cannot be reached ({why})")
+
     def _url(self, host: str, path: str) -> str:
         return f"{self._root}/{host}/{path}" if self._root else f"https://{host}/{path}"
 
@@ -151,10 +159,7 @@ class Releases:
 
     def _stream(self, host: str, path: str, take: Callable[[bytes], object]) -> None:
         url = self._url(host, path)
-        if host not in self._unreachable:
-            self._unreachable[host] = unreachable(url, seconds=self._patience.connect)
-        if why := self._unreachable[host]:
-            raise Unavailable(f"{host} cannot be reached ({why})")
+        self._must_answer(host)
         deadline = time.monotonic() + self._patience.file
         timeout = httpx.Timeout(self._patience.read, connect=self._patience.connect)
         try:

@@ -1,0 +1,192 @@
+"""`coder-stack doctor`: which tools this machine has, where each came from and why; installs them if asked.
+
+Only looks unless told otherwise. The table is for people, `--json` for scripts; both come from the same findings.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sandbox.errors import SandboxError
+from sandbox.toolchain.build import free_bytes, tree_bytes
+from sandbox.toolchain.catalogue import CLUSTER, CONTRACT, ENGINE, OPTIONAL
+from sandbox.toolchain.errors import Unavailable
+from sandbox.toolchain.install import Toolchain
+from sandbox.toolchain.on_path import look
+from sandbox.toolchain.provider_plugin import EXECUTABLE, PluginChoice, PluginFinder
+from sandbox.toolchain.recipes import Probe
+from sandbox.toolchain.store import Installed, remove_tree
+
+_ANY_VERSION = Probe(arguments=("version", "--client"), at_least=(0, 0, 0), below=(99, 0, 0))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row: a tool as it is on this machine."""
+
+    tool: str
+    version: str = ""
+    source: str = "missing"
+    where: str = ""
+    why: str = ""
+    required: bool = False
+    damaged: bool = False
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether the sandbox cannot work like this."""
+        return self.damaged or (self.required and self.source == "missing")
+
+
+@dataclass(frozen=True)
+class Health:
+    """Everything that the doctor found."""
+
+    findings: Sequence[Finding]
+    cache: str
+    cache_bytes: int
+    free_bytes: int
+
+    @property
+    def problems(self) -> list[str]:
+        """The tools that the sandbox cannot work without and does not have."""
+        return [finding.tool for finding in self.findings if finding.is_problem]
+
+
+def register(root: typer.Typer) -> None:
+    """Add the command to `coder-stack`."""
+    root.command(name="doctor")(doctor)
+
+
+def doctor(
+    *,
+    install: Annotated[
+        bool, typer.Option(help="Install what the engine and cluster need.")
+    ] = False,
+    install_all: Annotated[
+        bool, typer.Option(help="Also build the Coder servers of the contract tests.")
+    ] = False,
+    verify: Annotated[bool, typer.Option(help="Read installed files and compare them.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show the tools that the sandbox needs, where each came from, and why."""
+    groups = (*ENGINE, *CLUSTER, *CONTRACT) if install_all else (*ENGINE, *CLUSTER)
+    toolchain = Toolchain.from_environment()
+    plugins = PluginFinder.from_environment()
+    try:
+        if install or install_all:
+            if verify:
+                drop_damaged(toolchain, groups)
+            tools = toolchain.ensure(groups)
+            plugins.choose(tools["pulumi"], retry=True)
+        health = examine(toolchain, plugins, required=groups, verify=verify)
+    except SandboxError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        typer.echo(
+            json.dumps({"schema": 1, **asdict(health), "problems": health.problems}, indent=2)
+        )
+    else:
+        show(health, Console())
+    if health.problems:
+        again = "--verify --install" if any(f.damaged for f in health.findings) else "--install"
+        typer.echo(
+            f"error: {', '.join(health.problems)}: not usable; run `coder-stack doctor {again}`.",
+            err=True,
+        )
+        raise typer.Exit(1)
+
+
+def examine(
+    toolchain: Toolchain, plugins: PluginFinder, *, required: Sequence[str], verify: bool = False
+) -> Health:
+    """Look at everything without changing anything."""
+    findings = [
+        _tool(toolchain, name, required=name in required, verify=verify)
+        for name in (*ENGINE, *CLUSTER, *CONTRACT)
+    ]
+    findings += [_plugin(plugins), _go(toolchain), *(_optional(toolchain, n) for n in OPTIONAL)]
+    cache = toolchain.cache
+    return Health(findings, str(cache), tree_bytes(cache), free_bytes(cache))
+
+
+def drop_damaged(toolchain: Toolchain, names: Sequence[str]) -> None:
+    """Remove installed tools whose files are not what was installed, so that they are installed anew."""
+    with toolchain.store.lock(toolchain.progress):
+        for name in names:
+            found = toolchain.find(name)
+            if found and _damaged(toolchain, found):
+                remove_tree(found.path.parents[1])
+
+
+def show(health: Health, console: Console) -> None:
+    """The table for people."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("tool", "version", "source", "where", "why"):
+        table.add_column(column, overflow="fold")
+    for finding in health.findings:
+        style = "red" if finding.is_problem else ""
+        source = "damaged" if finding.damaged else finding.source
+        cells = (finding.tool, finding.version, source, finding.where, finding.why)
+        table.add_row(*cells, style=style)
+    console.print(table)
+    console.print(
+        f"\ncache {health.cache}: {health.cache_bytes / 1e9:.2f} GB, "
+        f"{health.free_bytes / 1e9:.1f} GB free",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _tool(toolchain: Toolchain, name: str, *, required: bool, verify: bool) -> Finding:
+    found = toolchain.find(name)
+    if found is None:
+        why = "" if required else "only for the contract tests, see --install-all"
+        return Finding(name, toolchain.catalogue[name].version, why=why, required=required)
+    damaged = _damaged(toolchain, found) if verify else []
+    why = f"changed since it was installed: {', '.join(damaged)}" if damaged else found.reason
+    return _of(found, why=why, required=required, damaged=bool(damaged))
+
+
+def _damaged(toolchain: Toolchain, found: Installed) -> list[str]:
+    folder = found.path.parents[1]
+    if not folder.is_relative_to(toolchain.store.tools):
+        return []
+    return toolchain.store.damaged(folder)
+
+
+def _of(found: Installed, *, why: str, required: bool = False, damaged: bool = False) -> Finding:
+    where = str(found.path)
+    return Finding(found.name, found.version, found.source, where, why, required, damaged)
+
+
+def _plugin(plugins: PluginFinder) -> Finding:
+    try:
+        choice: PluginChoice = plugins.find()
+    except SandboxError as error:
+        return Finding(EXECUTABLE, plugins.version, why=str(error), required=True)
+    return Finding(
+        EXECUTABLE, choice.version, choice.source, str(choice.bin_dir / EXECUTABLE), choice.reason
+    )
+
+
+def _go(toolchain: Toolchain) -> Finding:
+    try:
+        found = toolchain.go.find()
+    except Unavailable as why:
+        return Finding("go", why=f"on PATH: {why}; installed only if something has to be built")
+    return _of(found, why=found.reason)
+
+
+def _optional(toolchain: Toolchain, name: str) -> Finding:
+    try:
+        found = look(name, _ANY_VERSION, path=toolchain.path)
+    except Unavailable as why:
+        return Finding(name, why=f"on PATH: {why}; optional, never installed")
+    return Finding(name, found.version, "path", str(found.path), "optional")

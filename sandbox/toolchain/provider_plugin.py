@@ -1,0 +1,183 @@
+"""Which `pulumi-resource-kubernetes` the engine gets: the official one wherever it can be had, else the stand-in.
+
+The official plugin is on no package registry; Pulumi installs it from its own sites. Where those do not answer, that
+is remembered for a day, so that a warm start does not wait for them again. What the stand-in does is its own concern
+(sandbox/kubernetes_plugin).
+"""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ValidationError
+
+from sandbox.toolchain.errors import ToolchainError, Unavailable
+from sandbox.toolchain.install import Toolchain
+from sandbox.toolchain.network import CONNECT_SECONDS, unreachable
+from sandbox.toolchain.processes import capture, interruptible
+from sandbox.toolchain.store import Installed
+
+EXECUTABLE = "pulumi-resource-kubernetes"
+SITES = ("https://api.github.com", "https://get.pulumi.com")
+STAND_IN = Path(__file__).parents[1] / "kubernetes_plugin" / "bin"
+RETRY_VARIABLE = "CODER_STACK_PLUGIN_RETRY"
+_INSTALL_SECONDS = 120.0
+_REMEMBER_SECONDS = 24 * 3600.0
+_FOLDER_VERSION = re.compile(r"resource-kubernetes-v(\d+\.\d+\.\d+)")
+
+
+@dataclass(frozen=True)
+class PluginChoice:
+    """The plugin that was chosen, the folder to put on PATH for it, and why."""
+
+    source: Literal["official-path", "official-install", "stand-in"]
+    version: str
+    bin_dir: Path
+    reason: str
+
+
+class _Refusal(BaseModel):
+    version: str
+    at: float
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginFinder:
+    """Chooses a plugin for one toolchain. Everything that a test wants to replace is a field."""
+
+    toolchain: Toolchain
+    version: str
+    stand_in: Path = STAND_IN
+    sites: Sequence[str] = SITES
+    connect_seconds: float = CONNECT_SECONDS
+    install_seconds: float = _INSTALL_SECONDS
+
+    @staticmethod
+    def from_environment() -> "PluginFinder":
+        """For the SDK that the program uses."""
+        version = importlib.metadata.version("pulumi-kubernetes")
+        return PluginFinder(toolchain=Toolchain.from_environment(), version=version)
+
+    def find(self) -> PluginChoice:
+        """What would be used now, without asking any site."""
+        if chosen := self._on_path() or self._installed():
+            return chosen
+        refusal = self._refusal()
+        return self._stand_in(refusal.reason if refusal else "the official one is not installed")
+
+    def choose(self, pulumi: Installed, *, retry: bool = False) -> PluginChoice:
+        """The official plugin if it is there or can be installed soon, else the stand-in."""
+        if chosen := self._on_path() or self._installed():
+            return chosen
+        refusal = self._refusal()
+        if refusal and not retry:
+            return self._stand_in(refusal.reason)
+        try:
+            self._install(pulumi)
+        except Unavailable as why:
+            return self._stand_in(str(why))
+        return self._installed() or self._stand_in("the official one cannot be started here")
+
+    def _on_path(self) -> PluginChoice | None:
+        search = self.toolchain.path or os.environ.get("PATH", os.defpath)
+        for folder in search.split(os.pathsep):
+            where = shutil.which(EXECUTABLE, path=folder) if folder else None
+            if where is None or Path(where).resolve().parent == self.stand_in.resolve():
+                continue
+            version = _FOLDER_VERSION.search(str(Path(where).resolve()))
+            return PluginChoice(
+                "official-path", version[1] if version else "unknown", Path(where).parent, "on PATH"
+            )
+        return None
+
+    def _installed(self) -> PluginChoice | None:
+        found = self.toolchain.store.lookup(self._folder)
+        if found is None:
+            return None
+        return PluginChoice("official-install", found.version, found.path.parent, found.reason)
+
+    def _stand_in(self, reason: str) -> PluginChoice:
+        if not os.access(self.stand_in / EXECUTABLE, os.X_OK):
+            raise ToolchainError(
+                f"{EXECUTABLE} {self.version} cannot be had: {reason}, "
+                f"and there is no stand-in in {self.stand_in}."
+            )
+        return PluginChoice("stand-in", self.version, self.stand_in, reason)
+
+    def _install(self, pulumi: Installed) -> None:
+        if self.toolchain.offline:
+            raise Unavailable("Pulumi's sites are not asked, CODER_STACK_OFFLINE is set")
+        store, progress = self.toolchain.store, self.toolchain.progress
+        with interruptible(), store.lock(progress):
+            if self._installed():
+                return
+            try:
+                self._ask_sites()
+                with (
+                    store.stage(EXECUTABLE) as home,
+                    store.stage(EXECUTABLE) as staged,
+                    progress.step(EXECUTABLE, f"installing {self.version}"),
+                ):
+                    made = self._run_pulumi(pulumi, home, staged)
+                    store.install(staged, self._folder, made, files=[made.path])
+            except Unavailable as why:
+                self._remember(str(why))
+                raise
+            self._refusal_file.unlink(missing_ok=True)
+
+    def _ask_sites(self) -> None:
+        reasons = [unreachable(site, seconds=self.connect_seconds) for site in self.sites]
+        if all(reasons):
+            raise Unavailable(f"Pulumi's sites cannot be reached ({reasons[0]})")
+
+    def _run_pulumi(self, pulumi: Installed, home: Path, staged: Path) -> Installed:
+        command = [pulumi.path, "plugin", "install", "resource", "kubernetes", self.version]
+        env = {**os.environ, "PULUMI_HOME": str(home), "PULUMI_SKIP_UPDATE_CHECK": "1"}
+        try:
+            answer = capture([*command, "--non-interactive"], seconds=self.install_seconds, env=env)
+        except TimeoutError as late:
+            raise Unavailable(f"pulumi plugin install gave {late}") from None
+        made = home / "plugins" / f"resource-kubernetes-v{self.version}"
+        if answer.code != 0 or not (made / EXECUTABLE).is_file():
+            said = [line.strip() for line in answer.stderr.splitlines() if line.strip()]
+            raise Unavailable(
+                f"pulumi plugin install failed ({said[-1][:200] if said else 'silently'})"
+            )
+        made.rename(staged / "bin")
+        return Installed(
+            EXECUTABLE, self.version, "release", staged / "bin" / EXECUTABLE, "installed by Pulumi"
+        )
+
+    @property
+    def _folder(self) -> Path:
+        return self.toolchain.store.folder(EXECUTABLE, self.version, self.toolchain.platform)
+
+    @property
+    def _refusal_file(self) -> Path:
+        return self.toolchain.cache / "plugin-unavailable.json"
+
+    def _refusal(self) -> _Refusal | None:
+        if os.environ.get(RETRY_VARIABLE):
+            return None
+        try:
+            refusal = _Refusal.model_validate_json(self._refusal_file.read_bytes())
+        except (OSError, ValidationError):
+            return None
+        fresh = 0 <= time.time() - refusal.at < _REMEMBER_SECONDS
+        return refusal if fresh and refusal.version == self.version else None
+
+    def _remember(self, reason: str) -> None:
+        refusal = _Refusal(version=self.version, at=time.time(), reason=reason)
+        self._refusal_file.write_text(refusal.model_dump_json() + "\n")
+
+
+def kubernetes_plugin(pulumi: Installed, *, retry: bool = False) -> PluginChoice:
+    """The Kubernetes plugin for this engine; `retry` asks Pulumi's sites even if they refused lately."""
+    return PluginFinder.from_environment().choose(pulumi, retry=retry)
