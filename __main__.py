@@ -11,7 +11,7 @@ from coder_stack.stack import CoderStack
 
 
 def settings() -> Settings:
-    """The checked config, or one message with every mistake in it, before anything is registered."""
+    """The checked config, or one message with every mistake, before anything is registered."""
     try:
         wanted = load(get_config_env(), pulumi.get_project(), get_config_secret_keys_env())
         check_answers(wanted.kubernetes, os.environ)

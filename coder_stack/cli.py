@@ -1,7 +1,7 @@
 """The `coder-stack` command: a table of contents; each group of commands lives with what it does.
 
-`sandbox` and `doctor` come from the checkout's own `sandbox` package. They are mounted by name, because the program
-must not depend on them: a wheel of coder_stack has no sandbox inside.
+`sandbox` and `doctor` come from the checkout's own `sandbox` package. They are mounted by name,
+because the program must not depend on them: a wheel of coder_stack has no sandbox inside.
 """
 
 import importlib

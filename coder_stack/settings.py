@@ -1,7 +1,7 @@
 """The whole stack config as one typed tree: what may be set, with which default, and what is wrong.
 
 Read once, by __main__.py, before any resource exists; every mistake is reported at once with the
-path of its field. Secrets do not pass through here: they stay Pulumi secrets from config to resource.
+path of its field. Secrets do not pass through here: they stay Pulumi secrets all the way.
 """
 
 import difflib
@@ -81,7 +81,7 @@ class Service(Part):
 
 
 class Database(Part):
-    """Where the PostgreSQL connection URL is: a Secret in coderd's namespace, made by somebody else."""
+    """Where the PostgreSQL URL is: a Secret in coderd's namespace, made by somebody else."""
 
     secret_name: Label = Field(description="Name of the Secret.")
     secret_key: str = Field(
@@ -100,7 +100,7 @@ class ControlPlane(Part):
     namespace: Label = Field(default="coder", description="Namespace of coderd.")
     create_namespace: bool = Field(
         default=True,
-        description="Create and own that namespace. With false it must exist, and is never deleted.",
+        description="Create and own it. With false it must exist, and is never deleted.",
     )
     image: Image = Field(default=Image(), description="Which image to run.")
     replicas: int = Field(default=1, ge=0, le=100, description="Number of coderd pods.")
@@ -115,7 +115,7 @@ class ControlPlane(Part):
     )
     env: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = Field(
         default={},
-        description="More environment variables of coderd. No secrets: they are visible.",
+        description="More environment variables of coderd. No secrets: all can be read.",
     )
     workspace_deployments: bool = Field(
         default=True, description="Let templates create Deployments, beside pods and volumes."
@@ -199,7 +199,7 @@ def _path(loc: tuple[int | str, ...]) -> str:
 
 def _show(given: Any) -> str:
     shown = json.dumps(given, default=str)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."  # noqa: PLR2004
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 def _allowed(loc: tuple[int | str, ...]) -> str:

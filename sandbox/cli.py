@@ -88,7 +88,7 @@ def deploy() -> None:
     run_up(engine, home, _console)
     _console.print(
         "\nTry next:\n"
-        '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi and kubectl now mean the sandbox\n'
+        '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi, kubectl: the sandbox\n'
         "  kubectl get deploy,svc,pod -A\n"
         "  kubectl -n coder set image deploy/coder coder=example.invalid/evil:1\n"
         "  make drift        # names the changed property\n"

@@ -34,7 +34,7 @@ class Engine:
         return cls(pulumi, kubernetes_plugin(pulumi))
 
     def path(self, before: str) -> str:
-        """PATH with the venv first (the language host takes its Python from there), then the engine."""
+        """PATH with the venv first (the language host takes its Python from there), then ours."""
         ours = (Path(sys.executable).parent, self.pulumi.path.parent, self.plugin.bin_dir)
         return os.pathsep.join([*map(str, ours), before])
 
@@ -48,7 +48,7 @@ class Engine:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             # Plugins are on PATH; looking for them elsewhere costs seconds on a closed machine.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            # An Output formatted into a string is a bug; fail instead of deploying the warning text.
+            # An Output formatted into a string is a bug: fail, do not deploy the warning text.
             "PULUMI_ERROR_OUTPUT_STRING": "true",
         }
 

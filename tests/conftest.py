@@ -1,7 +1,7 @@
-"""One cluster and one engine for a whole test run, shared by its workers; started when first needed.
+"""One cluster and one engine for a whole test run, shared by its workers.
 
-The cluster lives in a folder of its own in the temporary directory. It is stopped when the run ends,
-and by a guard process if the run is killed.
+Both are made ready when first needed. The cluster lives in a temporary folder of its own; it is
+stopped when the run ends, and by a guard process if the run is killed.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The program on a real engine against a real API server, as one test sees it.
 
-`Project` is a stack of its own with its own backend folder and namespace; `up`, `preview`, `refresh`
-and `destroy` go through the Automation API with the *local* program (inline programs break dynamic
-providers) and hand back what the engine said as data.
+`Project` is a stack of its own with its own backend folder and namespace. Its `up`, `preview`,
+`refresh` and `destroy` go through the Automation API with the *local* program (inline programs
+break dynamic providers) and hand back what the engine said as data.
 """
 
 import os
@@ -168,7 +168,7 @@ class Project:
         return self._run(lambda **on: self.stack.refresh(run_program=True, **on))
 
     def destroy(self) -> Outcome:
-        return self._run(lambda **on: self.stack.destroy(**on))
+        return self._run(self.stack.destroy)
 
     def outputs(self) -> dict[str, Any]:
         return {name: output.value for name, output in self.stack.outputs().items()}

@@ -1,7 +1,7 @@
 """coderd on Kubernetes: a namespace, an account with rights on workspaces, a Deployment, a Service.
 
-Every object is a child of the component and goes with it. Leaves alone: the database and its Secret,
-the namespaces of workspaces (they exist already), and everything that lives inside coderd.
+Every object is a child of the component and goes with it. Leaves alone: the database and its
+Secret, the namespaces of workspaces (they exist already), and everything that lives inside coderd.
 """
 
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from coder_stack.settings import ControlPlane as Settings
 _HTTP_PORT = 8080
 # Coder's own image runs as this user.
 _USER = 1000
+# What a template needs to create, watch and remove workspaces; never a wildcard.
 _VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 
@@ -54,7 +55,7 @@ class ControlPlane(pulumi.ComponentResource):
         service = self._service(namespace)
         host = pulumi.Output.concat(service.metadata.name, ".", namespace, ".svc.cluster.local")
         self.url = pulumi.Output.concat("http://", host, f":{want.service.port}")
-        self.ready_replicas = deployment.status.apply(lambda s: (s and s.ready_replicas) or 0)
+        self.ready_replicas = deployment.status.apply(_ready_replicas)
         self.phase = self.ready_replicas.apply(
             lambda ready: "Ready" if 0 < want.replicas <= ready else "Pending"
         )
@@ -212,3 +213,8 @@ class ControlPlane(pulumi.ComponentResource):
             "app.kubernetes.io/part-of": "coder",
             "app.kubernetes.io/managed-by": "pulumi",
         }
+
+
+def _ready_replicas(status: apps.v1.outputs.DeploymentStatus | None) -> int:
+    """Kubernetes leaves the field out while there is none."""
+    return (status.ready_replicas if status else None) or 0

@@ -34,26 +34,26 @@ def client(kubeconfig: Path) -> httpx.Client:
 def answers(http: httpx.Client) -> bool:
     """Whether the API server calls itself ready."""
     try:
-        return http.get("/readyz").status_code == httpx.codes.OK
+        return http.get("/readyz").is_success
     except httpx.HTTPError:
         return False
 
 
 def ensure_node(http: httpx.Client) -> None:
     """Register the node, if it is not registered yet."""
-    if http.get(f"/api/v1/nodes/{NODE}").status_code == httpx.codes.OK:
+    if http.get(f"/api/v1/nodes/{NODE}").is_success:
         return
     http.post("/api/v1/nodes", json=node()).raise_for_status()
 
 
 def takes_pods(http: httpx.Client) -> bool:
-    """Whether a pod would run: the node is ready and free of taints, and accounts are handed out."""
+    """Whether a pod would run: the node is ready, free of taints, and accounts are handed out."""
     try:
         found = http.get(f"/api/v1/nodes/{NODE}")
         account = http.get("/api/v1/namespaces/default/serviceaccounts/default")
     except httpx.HTTPError:
         return False
-    if found.status_code != httpx.codes.OK or account.status_code != httpx.codes.OK:
+    if not (found.is_success and account.is_success):
         return False
     live: dict[str, Any] = found.json()
     conditions: list[dict[str, str]] = live["status"].get("conditions", [])

@@ -140,7 +140,7 @@ class Layout:
             "service-account-key-file": str(self.pki.token_key),
             "service-account-signing-key-file": str(self.pki.token_key),
             "service-cluster-ip-range": "10.96.0.0/16",
-            # No kubelet and no clients from outside: the rest of the defaults is what production has.
+            # All other defaults are what production has.
             "profiling": "false",
         }
 

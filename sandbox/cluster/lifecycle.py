@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from sandbox.cluster import api
+from sandbox.cluster import api, private_file
 from sandbox.cluster.layout import IDENTITIES, PARTS, Layout, Ports
 from sandbox.cluster.process import Part, stop
 from sandbox.errors import SandboxError
@@ -113,7 +113,7 @@ def end_with(home: Home, pid: int) -> None:
 
 
 @contextmanager
-def _locked(home: Home) -> Iterator[None]:
+def _locked(home: Home) -> Generator[None]:
     home.folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(home.folder / "lock", timeout=_LOCK_DEADLINE)
     try:
@@ -151,7 +151,7 @@ def _recorded(home: Home) -> Ports:
 
 
 def _choose_ports(home: Home, wanted: int | None) -> Ports:
-    """The ports of last time as far as they are free, so that a restarted cluster keeps its address."""
+    """The ports of last time where they are free: a restarted cluster keeps its address."""
     try:
         before = asdict(_recorded(home))
     except (OSError, ValueError, TypeError):
@@ -181,7 +181,7 @@ def _take(held: ExitStack, fixed: int | None, preferred: int) -> int:
 
 def _bind(held: ExitStack, port: int) -> int:
     probe = held.enter_context(socket.socket())
-    # The parts set this too: a port in TIME_WAIT after a restart counts as free for them and for us.
+    # The parts set this too: after a restart a port in TIME_WAIT counts as free.
     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     probe.bind(("127.0.0.1", port))
     return probe.getsockname()[1]
@@ -192,9 +192,9 @@ def _prepare(home: Home, layout: Layout) -> None:
     _ports_file(home).write_text(json.dumps(asdict(layout.ports)))
     tokens = _tokens(layout)
     for identity, token in tokens.items():
-        _private(layout.kubeconfig_of(identity), layout.kubeconfig(token))
+        private_file.write(layout.kubeconfig_of(identity), layout.kubeconfig(token).encode())
     home.kubeconfig.unlink(missing_ok=True)
-    _private(home.kubeconfig, layout.kubeconfig(tokens["admin"]))
+    private_file.write(home.kubeconfig, layout.kubeconfig(tokens["admin"]).encode())
 
 
 def _tokens(layout: Layout) -> dict[str, str]:
@@ -204,18 +204,9 @@ def _tokens(layout: Layout) -> dict[str, str]:
             f'{secrets.token_urlsafe(32)},{user},{name},"{group}"\n'
             for name, (user, group) in IDENTITIES.items()
         ]
-        _private(layout.tokens, "".join(rows))
+        private_file.write(layout.tokens, "".join(rows).encode())
     fields = [line.split(",") for line in layout.tokens.read_text().splitlines()]
     return {name: token for token, _, name, _ in fields}
-
-
-def _private(path: Path, content: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staged = path.with_name(f"{path.name}.new")
-    staged.unlink(missing_ok=True)
-    with open(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-        out.write(content)
-    staged.replace(path)
 
 
 def _link(path: Path, target: Path) -> None:

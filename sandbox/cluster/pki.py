@@ -6,13 +6,14 @@ Everything is valid for 127.0.0.1 only.
 
 import datetime as dt
 import ipaddress
-import os
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from sandbox.cluster import private_file
 
 _LIFETIME = dt.timedelta(days=3650)
 
@@ -28,7 +29,7 @@ class Pki:
         self.token_key = folder / "token-signing.key"
 
     def ensure(self) -> None:
-        """Make what is missing. The CA certificate is written last: if it is there, all is there."""
+        """Make what is missing. The CA's certificate is written last: with it, all is there."""
         if self.ca.exists():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -36,12 +37,12 @@ class Pki:
         ca = _certificate("coder-stack sandbox CA", ca_key.public_key(), ca_key, issuer=None)
         server_key = ec.generate_private_key(ec.SECP256R1())
         server = _certificate("127.0.0.1", server_key.public_key(), ca_key, issuer=ca)
-        # kube-apiserver signs service account tokens with RS256 or ES256; RSA works in every client.
+        # Service account tokens: kube-apiserver signs with RSA or ECDSA, every client reads RSA.
         token_key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        _write(self.server_key, _pem(server_key))
-        _write(self.token_key, _pem(token_key))
-        _write(self.server_cert, server.public_bytes(serialization.Encoding.PEM))
-        _write(self.ca, ca.public_bytes(serialization.Encoding.PEM))
+        private_file.write(self.server_key, _pem(server_key))
+        private_file.write(self.token_key, _pem(token_key))
+        private_file.write(self.server_cert, server.public_bytes(serialization.Encoding.PEM))
+        private_file.write(self.ca, ca.public_bytes(serialization.Encoding.PEM))
 
 
 def _certificate(
@@ -82,7 +83,7 @@ def _certificate(
         )
     )
     if issuer is not None:
-        # One certificate for both sides: etcd serves with it, the API server also dials etcd with it.
+        # One certificate for both sides: the API server also dials etcd with it.
         builder = builder.add_extension(
             x509.SubjectAlternativeName(
                 [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
@@ -103,12 +104,3 @@ def _pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Private from the first byte, and never half-written."""
-    staged = path.with_suffix(".new")
-    staged.unlink(missing_ok=True)
-    with open(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        out.write(content)
-    staged.replace(path)

@@ -1,4 +1,4 @@
-"""One long-lived process of the cluster: started detached, found again by its pid file, ended by its id.
+"""One long-lived process of the cluster: started detached, found by its pid file, ended by its id.
 
 The pid file is written by the process itself, before it becomes the program, so there is no moment
 at which a killed `sandbox up` leaves a running part that nobody knows of. A pid is only believed
@@ -85,7 +85,7 @@ class Part:
 
 
 def stop(parts: Sequence[Part], grace: float = 10.0) -> list[str]:
-    """Ask all of them to end, one after the other in order, then insist; returns who was running."""
+    """Ask all of them to end, in order, then insist; returns who was running."""
     running = [(part, process) for part in parts if (process := part.process())]
     for _, process in running:
         try:

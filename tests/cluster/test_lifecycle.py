@@ -203,7 +203,7 @@ def test_another_cluster_whose_kubeconfig_is_missing_is_one_clear_sentence(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODER_STACK_KUBECONFIG", str(tmp_path / "nowhere"))
-    with pytest.raises(SandboxError, match="CODER_STACK_KUBECONFIG names .*nowhere"):
+    with pytest.raises(SandboxError, match=r"CODER_STACK_KUBECONFIG names .*nowhere"):
         cluster.up(home, {}, say=silent)
 
 

@@ -49,7 +49,7 @@ class Recorder(Mocks):
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[None]:
-    """Pulumi keeps its root resource for the life of the process, bound to the loop of that time."""
+    """Pulumi keeps its root resource for the life of the process, bound to one loop."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     yield
