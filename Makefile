@@ -55,7 +55,7 @@ format: $(READY) ## Rewrite the sources the way `make check` wants them
 .PHONY: bench
 bench: $(READY) ## Measure ratios in one run (never absolute times: machines are noisy)
 	@$(BIN)/coder-stack doctor --install
-	@$(BIN)/python -m pytest tests/bench -p no:xdist -s -o python_files='bench_*.py'
+	@$(BIN)/python -m pytest tests/bench -p no:xdist -s -o python_files='bench_*.py' -o python_functions='bench_*'
 
 .PHONY: lock
 lock: $(READY) ## Resolve the dependencies anew into requirements.lock (hashes, no addresses)

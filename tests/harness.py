@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import yaml
 from pulumi import automation as auto
 from pulumi.automation.events import EngineEvent, StepEventMetadata
@@ -26,6 +27,15 @@ from sandbox.home import CHECKOUT, Home
 PROJECT = "coder-stack"
 # What the engine does that changes nothing in the world.
 _QUIET = {"same", "read", "refresh"}
+
+
+def processes_in(folder: Path) -> list[str]:
+    """Every process whose command line names that folder, however it was started."""
+    return sorted(
+        str(process.info["name"])
+        for process in psutil.process_iter(["name", "cmdline"])
+        if any(str(folder) in word for word in process.info["cmdline"] or [])
+    )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import os
 import secrets
 import shutil
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -24,13 +23,14 @@ from filelock import FileLock, Timeout
 
 from sandbox.cluster import api, private_file
 from sandbox.cluster.layout import IDENTITIES, PARTS, Layout, Ports
-from sandbox.cluster.process import Part, stop
+from sandbox.cluster.process import Part, start_detached, stop
 from sandbox.errors import SandboxError
-from sandbox.home import Home
+from sandbox.home import CHECKOUT, Home
 
 EXTERNAL = "CODER_STACK_KUBECONFIG"
 _START_DEADLINE = 90.0
 _LOCK_DEADLINE = 180.0
+_PORT_PATIENCE = 3.0
 
 Say = Callable[[str], None]
 
@@ -103,13 +103,8 @@ def status(home: Home) -> Status:
 
 def end_with(home: Home, pid: int) -> None:
     """Have the cluster stopped and deleted when that process is gone, however it goes."""
-    subprocess.Popen(
-        [sys.executable, "-m", "sandbox.cluster.guard", str(pid), str(home.folder)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    guard = [sys.executable, "-m", "sandbox.cluster.guard", str(pid), str(home.folder)]
+    start_detached(guard, CHECKOUT)
 
 
 @contextmanager
@@ -173,10 +168,15 @@ def _take(held: ExitStack, fixed: int | None, preferred: int) -> int:
                 f"port {fixed} on 127.0.0.1 cannot be used ({error.strerror}); "
                 "choose another one, or leave --port out"
             ) from None
-    try:
-        return _bind(held, preferred)
-    except OSError:
-        return _bind(held, 0)
+    # A killed process may need a moment until the kernel has closed its sockets.
+    deadline = time.monotonic() + _PORT_PATIENCE
+    while True:
+        try:
+            return _bind(held, preferred)
+        except OSError:
+            if time.monotonic() > deadline:
+                return _bind(held, 0)
+            time.sleep(0.1)
 
 
 def _bind(held: ExitStack, port: int) -> int:

@@ -10,11 +10,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import psutil
 
 from sandbox.errors import SandboxError
 
+_NOTE_DEADLINE = 10.0
 # Writes its own pid ($$ survives exec), then becomes the program.
 _BECOME = 'echo $$ > "$1.new" && mv "$1.new" "$1" && shift && exec "$@"'
 
@@ -42,17 +44,11 @@ class Part:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.pid_file.unlink(missing_ok=True)
         with self.log.open("wb") as log:
-            child = subprocess.Popen(
-                ["/bin/sh", "-c", _BECOME, "sh", str(self.pid_file), *command],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                cwd=self.folder,
-            )
-        deadline = time.monotonic() + 10
+            become = ["/bin/sh", "-c", _BECOME, "sh", str(self.pid_file), *command]
+            start_detached(become, self.folder, log)
+        deadline = time.monotonic() + _NOTE_DEADLINE
         while not self.pid_file.exists():
-            if child.poll() is not None or time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise SandboxError(f"{self.name} could not be started: {self.last_words()}")
             time.sleep(0.005)
 
@@ -82,6 +78,19 @@ class Part:
                 return any(str(self.folder) in argument for argument in command)
             time.sleep(0.01)
         return False
+
+
+def start_detached(command: Sequence[str], folder: Path, output: IO[bytes] | None = None) -> None:
+    """Start a process that belongs to nobody: it outlives us and never becomes our zombie."""
+    subprocess.run(
+        ["/bin/sh", "-c", '"$@" &', "sh", *command],
+        check=True,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=output or subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
 
 
 def stop(parts: Sequence[Part], grace: float = 10.0) -> list[str]:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 
 from sandbox import cluster
@@ -23,6 +22,7 @@ from sandbox.cluster.layout import PARTS
 from sandbox.errors import SandboxError
 from sandbox.home import CHECKOUT, Home
 from sandbox.toolchain import CLUSTER, ensure
+from tests.harness import processes_in
 
 pytestmark = pytest.mark.cluster
 
@@ -37,17 +37,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     home = Home(tmp_path / "sandbox")
     yield home
     cluster.down(home)
-    assert processes_of(home) == []
-
-
-def processes_of(home: Home) -> list[str]:
-    """Every process whose command line names this sandbox's folder, however it was started."""
-    found: list[str] = []
-    for process in psutil.process_iter(["name", "cmdline", "status"]):
-        command = process.info["cmdline"] or []
-        if any(str(home.folder) in word for word in command):
-            found.append(str(process.info["name"]))
-    return sorted(found)
+    assert processes_in(home.folder) == []
 
 
 def eventually(happens: Callable[[], bool], seconds: float = 30) -> bool:
@@ -81,14 +71,14 @@ def start_elsewhere(home: Home) -> subprocess.Popen[bytes]:
 def test_a_cluster_comes_up_once_and_goes_away(home: Home, programs: dict[str, Path]) -> None:
     said: list[str] = []
     kubeconfig = cluster.up(home, programs, say=said.append)
-    assert processes_of(home) == sorted(PARTS)
+    assert processes_in(home.folder) == sorted(PARTS)
     assert cluster.status(home).ready
 
     cluster.up(home, programs, say=said.append)
     assert said[-1] == "cluster is up", "a second `up` starts nothing"
 
     assert sorted(cluster.down(home)) == sorted(PARTS)
-    assert processes_of(home) == []
+    assert processes_in(home.folder) == []
     assert not kubeconfig.exists()
     assert not cluster.status(home).ready
 
@@ -112,8 +102,8 @@ def test_parts_that_were_killed_come_back_on_the_same_data_and_address(
         address = http.base_url
         namespace = {"metadata": {"name": "kept"}}
         http.post("/api/v1/namespaces", json=namespace).raise_for_status()
-    for pid in cluster.status(home).parts.values():
-        os.kill(pid or 0, signal.SIGKILL)
+    for pid in filter(None, cluster.status(home).parts.values()):
+        os.kill(pid, signal.SIGKILL)
     assert eventually(lambda: not any(cluster.status(home).parts.values()))
 
     with api.client(cluster.up(home, programs, say=silent)) as http:
@@ -131,14 +121,14 @@ def test_a_start_that_was_killed_half_way_is_repaired_by_the_next(
     starter.wait()
 
     cluster.up(home, programs, say=silent)
-    assert processes_of(home) == sorted(PARTS), "no double, no orphan"
+    assert processes_in(home.folder) == sorted(PARTS), "no double, no orphan"
 
 
 def test_two_starts_at_once_make_one_cluster(home: Home, programs: dict[str, Path]) -> None:
     other = start_elsewhere(home)
     cluster.up(home, programs, say=silent)
     assert other.wait(timeout=120) == 0
-    assert processes_of(home) == sorted(PARTS)
+    assert processes_in(home.folder) == sorted(PARTS)
 
 
 def test_a_part_that_cannot_start_is_named_with_its_last_words(
@@ -149,7 +139,7 @@ def test_a_part_that_cannot_start_is_named_with_its_last_words(
     broken.chmod(0o755)
     with pytest.raises(SandboxError, match=r"kube-scheduler ended while it started: no such flag"):
         cluster.up(home, {**programs, "kube-scheduler": broken}, say=silent)
-    assert processes_of(home) == [], "what had started is stopped again"
+    assert processes_in(home.folder) == [], "what had started is stopped again"
 
 
 def test_a_port_in_use_is_one_clear_sentence(home: Home, programs: dict[str, Path]) -> None:
@@ -159,7 +149,7 @@ def test_a_port_in_use_is_one_clear_sentence(home: Home, programs: dict[str, Pat
         port = taken.getsockname()[1]
         with pytest.raises(SandboxError, match=f"port {port} on 127.0.0.1 cannot be used"):
             cluster.up(home, programs, port=port, say=silent)
-    assert processes_of(home) == []
+    assert processes_in(home.folder) == []
 
 
 def test_a_remembered_port_that_somebody_took_is_replaced(
@@ -193,7 +183,7 @@ def test_another_cluster_is_used_only_when_asked_for_and_nothing_is_started(
     other.write_text("{}")
     monkeypatch.setenv("CODER_STACK_KUBECONFIG", str(other))
     assert cluster.up(home, {}, say=silent).resolve() == other
-    assert processes_of(home) == []
+    assert processes_in(home.folder) == []
     assert cluster.status(home).kind == "external"
     cluster.down(home)
     assert other.exists(), "the other cluster's file is not ours to delete"
@@ -215,4 +205,4 @@ def test_a_guard_ends_the_cluster_of_a_run_that_was_killed(
     cluster.end_with(home, owner.pid)
     owner.kill()
     owner.wait()
-    assert eventually(lambda: processes_of(home) == [], 60)
+    assert eventually(lambda: processes_in(home.folder) == [], 60)

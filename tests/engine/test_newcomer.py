@@ -1,0 +1,114 @@
+"""What somebody with a fresh clone types, in order, and what they see."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.home import CHECKOUT
+from tests.harness import Cluster, processes_in
+
+pytestmark = pytest.mark.engine
+
+
+class Clone:
+    """A copy of the checkout's own files, with commands run as `make` runs them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+        files = subprocess.check_output(listed, cwd=CHECKOUT, text=True)
+        for name in filter(None, files.split("\0")):
+            if (CHECKOUT / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(CHECKOUT / name, folder / name)
+        (folder / ".venv").symlink_to(CHECKOUT / ".venv")
+
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """`coder-stack …` in the clone. PYTHONPATH puts the clone before the checkout."""
+        unset = ("CODER_STACK_KUBECONFIG", "CI")
+        environment = {k: v for k, v in os.environ.items() if k not in unset}
+        environment |= {"PYTHONPATH": str(self.folder), **variables}
+        return subprocess.run(
+            [sys.executable, "-m", "coder_stack.cli", *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Iterator[Clone]:
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    clone = Clone(folder)
+    yield clone
+    clone.run("sandbox", "down")
+    assert processes_in(clone.folder) == []
+
+
+def test_up_look_break_repair_down(clone: Clone, tmp_path: Path) -> None:
+    production = tmp_path / "production"
+    production.write_text("not to be touched")
+    own = {"KUBECONFIG": str(production)}
+
+    up = clone.run("sandbox", "up", **own)
+    assert up.returncode == 0, up.stderr
+    deployed = clone.run("sandbox", "deploy", **own)
+    assert deployed.returncode == 0, deployed.stdout + deployed.stderr
+    assert "http://coder.coder.svc.cluster.local:80" in deployed.stdout
+    assert "Ready" in deployed.stdout
+    assert "make drift" in deployed.stdout
+
+    status = clone.run("sandbox", "status", "--json", **own)
+    assert status.returncode == 0
+    assert json.loads(status.stdout)["ready"] is True
+    kubeconfig = clone.run("sandbox", "kubeconfig", **own).stdout.strip()
+    assert kubeconfig == json.loads(status.stdout)["kubeconfig"]
+
+    clean = clone.run(*preview(), "--expect-no-changes", **own)
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+
+    image = {"spec": {"template": {"spec": {"containers": [{"name": "coder", "image": "evil:1"}]}}}}
+    Cluster(Path(kubeconfig)).patch("/apis/apps/v1/namespaces/coder/deployments/coder", image)
+    drifted = clone.run(*preview(), "--expect-no-changes", **own)
+    assert drifted.returncode != 0
+    assert '"evil:1" => "ghcr.io/coder/coder:v2.30.0"' in drifted.stdout
+
+    again = clone.run("sandbox", "deploy", **own)
+    assert again.returncode == 0, again.stdout + again.stderr
+    repaired = clone.run(*preview(), "--expect-no-changes", **own)
+    assert repaired.returncode == 0, repaired.stdout + repaired.stderr
+
+    down = clone.run("sandbox", "down", **own)
+    assert down.returncode == 0
+    assert processes_in(clone.folder) == []
+    assert not (clone.folder / ".sandbox").exists()
+    assert production.read_text() == "not to be touched"
+
+
+def preview() -> list[str]:
+    pulumi = ["pulumi", "preview", "--stack", "sandbox", "--refresh", "--run-program", "--diff"]
+    return ["sandbox", "exec", "--", *pulumi, "--non-interactive", "--color", "never"]
+
+
+def test_deploy_without_a_cluster_says_what_to_do_first(clone: Clone) -> None:
+    refused = clone.run("sandbox", "deploy")
+    assert refused.returncode == 1
+    assert refused.stderr.strip() == (
+        "error: the sandbox's cluster is not up; start it with: coder-stack sandbox up"
+    )
+
+
+def test_exec_of_an_unknown_program_is_one_sentence(clone: Clone) -> None:
+    refused = clone.run("sandbox", "exec", "--", "no-such-program")
+    assert refused.returncode == 1
+    assert refused.stderr.strip() == "error: there is no program 'no-such-program' on PATH"
