@@ -1,8 +1,8 @@
-"""Every tool that a `pulumi up` against a real local Kubernetes API needs, on any Linux or macOS machine.
+"""Every tool that `pulumi up` against a real local Kubernetes API needs, on Linux and macOS.
 
-    on PATH and new enough  →  the vendor's release, checksum verified  →  built from the Go module proxy
-All of it in one cache (`$CODER_STACK_CACHE`); the versions and addresses are in catalogue.py. `coder-stack doctor`
-shows what was taken and why.
+    on PATH and new enough → the vendor's release, verified → built from the Go module proxy
+All of it in one cache (`$CODER_STACK_CACHE`); the versions and addresses are in catalogue.py.
+`coder-stack doctor` shows what was taken and why.
 """
 
 from collections.abc import Iterable

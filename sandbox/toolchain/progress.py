@@ -1,6 +1,7 @@
-"""What a person sees while tools are fetched: one live line on a terminal, plain lines with a heartbeat in a log.
+"""What is seen while tools are fetched: a live line on a terminal, plain lines in a log.
 
-Everything goes to stderr, so that commands keep stdout for their answers. Nothing is printed where nothing is done.
+Everything goes to stderr, so that commands keep stdout for their answers. Nothing is printed where
+nothing is done.
 """
 
 import contextlib
@@ -34,7 +35,7 @@ class Progress(Protocol):
     def step(
         self, name: str, doing: str
     ) -> contextlib.AbstractContextManager[Callable[[str], None]]:
-        """Show that something is being done until the block ends; the function given changes the detail shown."""
+        """Show what is being done until the block ends; the function given changes the detail."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""Which `pulumi-resource-kubernetes` the engine gets: the official one wherever it can be had, else the stand-in.
+"""Which `pulumi-resource-kubernetes` the engine gets: the official one, else the stand-in.
 
-The official plugin is on no package registry; Pulumi installs it from its own sites. Where those do not answer, that
-is remembered for a day, so that a warm start does not wait for them again. What the stand-in does is its own concern
-(sandbox/kubernetes_plugin).
+The official plugin is on no package registry; Pulumi installs it from its own sites. Where those do
+not answer, that is remembered for a day, so that a warm start does not wait for them again. What
+the stand-in does is its own concern (sandbox/kubernetes_plugin).
 """
 
 import importlib.metadata
@@ -179,5 +179,5 @@ class PluginFinder:
 
 
 def kubernetes_plugin(pulumi: Installed, *, retry: bool = False) -> PluginChoice:
-    """The Kubernetes plugin for this engine; `retry` asks Pulumi's sites even if they refused lately."""
+    """The plugin for this engine; `retry` asks Pulumi's sites even if they failed lately."""
     return PluginFinder.from_environment().choose(pulumi, retry=retry)

@@ -48,7 +48,7 @@ class Release:
     asset: str
     checksums: str
     checksum_format: Literal["sums", "bare", "github"]
-    """`sums`: lines of `hash  name`; `bare`: the hash alone; `github`: the digests in the description of a release."""
+    """Lines of `hash  name`; the hash alone; or the digests in GitHub's record of a release."""
     checksums_host: str = ""
     members: tuple[str, ...] = ()
     """What to take out of the archive; empty where the asset is the executable itself."""
@@ -79,7 +79,7 @@ class GoProgram:
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleFile:
-    """A file made of files inside a locked module: concatenated as YAML documents where there are several."""
+    """A file made of files inside a locked module; several become one YAML stream."""
 
     part: str
     module: str
@@ -87,10 +87,10 @@ class ModuleFile:
     output: str
     executable: bool = False
     sha256: str = ""
-    """Pinned where the same file may also come from elsewhere, so that every source gives the same bytes."""
+    """Pinned where the file may also come from elsewhere: every source gives the same bytes."""
     published_host: str = ""
     published_under: str = ""
-    """Where the vendor serves the same sources one by one; empty where the release's archive holds the file."""
+    """Where the vendor serves the same sources; empty where the archive holds the file."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,8 @@
-"""The second source: the vendor's own release, downloaded and checked against the vendor's published checksum.
+"""The second source: the vendor's release, checked against the vendor's published checksum.
 
-Knows HTTP and archives, not tools: what lies where is in the catalogue. A host that did not answer once is not asked
-again in this run. `root` stands in for the vendors' sites: a mirror serves each host's files under <root>/<host>/….
+Knows HTTP and archives, not tools: what lies where is in the catalogue. A host that did not answer
+once is not asked again in this run. `root` stands in for the vendors' sites: a mirror serves each
+host's files under <root>/<host>/….
 """
 
 import hashlib
@@ -60,7 +61,7 @@ class Releases:
         self._unreachable = {} if known_hosts is None else known_hosts
 
     def offers(self, tool: Tool, platform: Platform) -> Release:
-        """The release of a tool for this machine; raises Unavailable where there is none or none may be asked."""
+        """The release of a tool for this machine; Unavailable where there is none to ask for."""
         if tool.release is None:
             raise Unavailable(f"not used, {tool.no_release}")
         if reason := tool.release.unpublished.get(platform.os):
@@ -80,7 +81,8 @@ class Releases:
         actual = self._fetch(release.host, asset, archive, detail)
         if actual != expected:
             raise Unavailable(
-                f"{PurePosixPath(asset).name} does not match its published checksum ({actual[:12]}… is not {expected[:12]}…)"
+                f"{PurePosixPath(asset).name} does not match its published checksum "
+                f"({actual[:12]}… is not {expected[:12]}…)"
             )
         members = [release.path(member, tool.version, platform) for member in release.members]
         if members:
@@ -93,7 +95,7 @@ class Releases:
         return [*files, *self.module_files(tool, into)]
 
     def module_files(self, tool: Tool, into: Path) -> list[Path]:
-        """Files that the vendor serves one by one beside the release, each with the checksum the catalogue pins."""
+        """Files that the vendor serves beside the release, checked against the catalogue's pins."""
         self._may_ask()
         return [self._module_file(file, into) for file in tool.files if file.published_host]
 

@@ -1,7 +1,7 @@
-"""The one cache: installed tools with their manifests, staging, Go caches, logs, and the lock over all of it.
+"""The one cache: installed tools with manifests, staging, Go caches, logs, and a lock over it all.
 
     <cache>/tools/<name>/<version>-<os>-<arch>/manifest.json and bin/…
-    <cache>/staging/…      being made; whatever lies here when the lock is free is left over from a killed run
+    <cache>/staging/…      being made; what lies here while the lock is free is left over
     <cache>/go/{mod,build} Go's caches while something is built
 A tool appears by one rename of a complete, flushed folder, so it is there whole or not at all.
 """
@@ -83,7 +83,7 @@ class Store:
         return self.tools / name / f"{version}-{platform}{variant}"
 
     def lookup(self, folder: Path) -> Installed | None:
-        """The tool in a folder if it is whole: a manifest, and files of the recorded sizes. Reads no file's content."""
+        """The tool in a folder if it is whole: a manifest, and files of the recorded sizes."""
         manifest = self._manifest(folder)
         if manifest is None:
             return None
@@ -124,7 +124,7 @@ class Store:
     def install(
         self, staged: Path, folder: Path, found: Installed, *, files: Iterable[Path]
     ) -> Installed:
-        """Make a staged tool appear at its place, in one step; `found.path` and `files` lie in the staged folder."""
+        """Make a staged tool appear at its place in one step."""
         recorded = {
             str(file.relative_to(staged)): RecordedFile(
                 size=file.stat().st_size, sha256=sha256_of(file)
@@ -160,7 +160,7 @@ class Store:
         return path
 
     def drop_go_caches(self) -> None:
-        """Remove Go's caches. They vanish by a rename first, so that a kill leaves staging to clean, not half a cache."""
+        """Remove Go's caches; renamed first, so that a kill never leaves half a cache."""
         if self.go_caches.exists():
             remove_tree(self._aside(self.go_caches))
 
@@ -230,7 +230,7 @@ def sha256_of(path: Path) -> str:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder, also where Go made it read-only. What still resists (a child is writing) goes at the next run."""
+    """Remove a folder, also a read-only one; what still resists goes at the next run."""
     if path.is_symlink() or path.is_file():
         path.unlink(missing_ok=True)
         return
