@@ -1,0 +1,61 @@
+"""Messages to the engine: the Info column while we wait, and warnings that stay.
+
+Best effort: a plugin without an engine (tests, a lost connection) works on in silence.
+"""
+
+from __future__ import annotations
+
+import threading
+from importlib import import_module
+from typing import Any, Final
+
+INFO: Final = 1
+WARNING: Final = 2
+
+
+class EngineLog:
+    """The engine's log service, connected on first use."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._stub: Any = None
+        self._lock = threading.Lock()
+
+    def attach(self, address: str) -> None:
+        """Use this engine from now on."""
+        with self._lock:
+            self._address, self._stub = address, None
+
+    def status(self, urn: str, message: str) -> None:
+        """Show a passing message beside the resource; an empty one clears it."""
+        self._log(urn, message, INFO, ephemeral=True)
+
+    def info(self, urn: str, message: str) -> None:
+        """A message that stays in the output."""
+        self._log(urn, message, INFO, ephemeral=False)
+
+    def warning(self, urn: str, message: str) -> None:
+        """A warning that stays in the output."""
+        self._log(urn, message, WARNING, ephemeral=False)
+
+    def _log(self, urn: str, message: str, severity: int, *, ephemeral: bool) -> None:
+        grpc: Any = import_module("grpc")
+        messages: Any = import_module("pulumi.runtime.proto.engine_pb2")
+        try:
+            stub = self._connected(grpc)
+            if stub is not None:
+                stub.Log(
+                    messages.LogRequest(
+                        severity=severity, message=message, urn=urn, ephemeral=ephemeral
+                    ),
+                    timeout=5,
+                )
+        except grpc.RpcError:
+            return
+
+    def _connected(self, grpc: Any) -> Any:
+        with self._lock:
+            if self._stub is None and self._address:
+                services: Any = import_module("pulumi.runtime.proto.engine_pb2_grpc")
+                self._stub = services.EngineStub(grpc.insecure_channel(self._address))
+            return self._stub

@@ -1,0 +1,106 @@
+"""What can go wrong, one class a cause.
+
+    PluginError                 a sentence for the person at the terminal
+    ├── Unreachable             the API server does not answer, or the kubeconfig cannot be used
+    ├── NoSuchKind              the cluster does not serve this apiVersion/kind
+    ├── ApiError                the API server refused (status, reason, message as it gave them)
+    ├── NotReady                the object exists but did not become ready (carries its live state)
+    ├── Cancelled               the engine asked to stop
+    └── Unsupported             only the official plugin can do this
+
+No message here ever holds a response body beyond the server's own `message`, nor a request body.
+"""
+
+from sandbox.errors import SandboxError
+from sandbox.kubernetes_plugin.values import Object, as_list, as_object, as_text, dig
+
+
+class PluginError(SandboxError):
+    """Anything this plugin reports; the text is shown as it is."""
+
+
+class Unreachable(PluginError):  # noqa: N818 - reads as a sentence where it is raised
+    """Nothing usable answers behind the configured kubeconfig."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"configured Kubernetes cluster is unreachable: {reason}")
+
+
+class NoSuchKind(PluginError):  # noqa: N818
+    """The cluster has no such kind, for instance because a CRD is not installed."""
+
+    def __init__(self, api_version: str, kind: str) -> None:
+        super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')
+
+
+class Unsupported(PluginError):  # noqa: N818
+    """Left to the official plugin."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is not supported by the sandbox's stand-in for the kubernetes plugin; "
+            "use the official plugin (`pulumi plugin install resource kubernetes`)"
+        )
+
+
+class Cancelled(PluginError):  # noqa: N818
+    """The engine cancelled the operation while it was waiting."""
+
+
+class ApiError(PluginError):
+    """An error answer of the API server."""
+
+    def __init__(self, status: int, body: Object, fallback: str) -> None:
+        message = as_text(body.get("message")) or fallback
+        super().__init__(message)
+        self.status = status
+        self.reason = as_text(body.get("reason"))
+        self.details = as_object(body.get("details"))
+
+    @property
+    def not_found(self) -> bool:
+        """The object, or the namespace it should be in, does not exist."""
+        return self.status == 404
+
+    @property
+    def forbidden(self) -> bool:
+        """The credentials may not do this."""
+        return self.status == 403
+
+    @property
+    def already_exists(self) -> bool:
+        """A create met an object of the same name."""
+        return self.status == 409 and self.reason == "AlreadyExists"
+
+    @property
+    def field_conflict(self) -> bool:
+        """Another field manager owns a field with another value."""
+        causes = as_list(self.details.get("causes"))
+        return self.status == 409 and any(
+            dig(cause, "reason") == "FieldManagerConflict" for cause in causes
+        )
+
+    @property
+    def missing_namespace(self) -> bool:
+        """The namespace of the object is not there (yet)."""
+        return self.not_found and self.details.get("kind") == "namespaces"
+
+    @property
+    def immutable_field(self) -> bool:
+        """The server will not change this field of an existing object."""
+        return self.status == 422 and "field is immutable" in str(self)
+
+    @property
+    def passing(self) -> bool:
+        """Worth another try: overload, a restart, or a lost race for the resourceVersion."""
+        lost_race = self.status == 409 and not (self.already_exists or self.field_conflict)
+        return lost_race or self.status in {429, 500, 502, 503, 504}
+
+
+class NotReady(PluginError):  # noqa: N818
+    """The object is there but not live; the engine keeps it with these reasons."""
+
+    def __init__(self, summary: str, reasons: list[str], live: Object) -> None:
+        super().__init__(": ".join([summary, "; ".join(reasons)]) if reasons else summary)
+        self.reasons = reasons
+        self.live = live

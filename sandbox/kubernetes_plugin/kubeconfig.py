@@ -1,0 +1,118 @@
+"""From the `kubeconfig`, `context` and `cluster` options to a cluster's address and credentials.
+
+The option holds a path (relative to the working directory, `~` allowed) or the contents themselves; without
+it, `$KUBECONFIG` and then `~/.kube/config` count, as with kubectl. Credentials are read by the `kubernetes`
+package, which is imported here, on first use: it costs a quarter of a second that start-up need not pay.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sandbox.kubernetes_plugin.errors import Unreachable
+from sandbox.kubernetes_plugin.values import Object, as_list, as_object, as_text, dig, from_json
+
+
+@dataclass(frozen=True)
+class Kubeconfig:
+    """A parsed kubeconfig and the folder that its relative paths start from."""
+
+    content: Object
+    folder: str
+
+    def context_name(self, context: str) -> str:
+        """The named context, else the current one."""
+        return context or as_text(self.content.get("current-context"))
+
+    def context(self, context: str) -> Object:
+        """The context's cluster, user and namespace."""
+        return _named(self.content, "contexts", self.context_name(context), "context")
+
+    def cluster(self, context: str, cluster: str) -> Object:
+        """The entry of the cluster that context and override lead to; empty if there is none."""
+        wanted = cluster or as_text(self.context(context).get("cluster"))
+        return _named(self.content, "clusters", wanted, "cluster")
+
+
+def _named(content: Object, section: str, name: str, part: str) -> Object:
+    for entry in as_list(content.get(section)):
+        if dig(entry, "name") == name:
+            return as_object(dig(entry, part))
+    return {}
+
+
+def load(option: str) -> Kubeconfig:
+    """Read the option, or the default places if it is empty."""
+    if not option:
+        return _default()
+    path = Path(option).expanduser() if len(option) < 4096 and "\n" not in option else None
+    try:
+        is_file = path is not None and path.is_file()
+    except OSError:  # too long for a file name: contents on one line
+        is_file = False
+    if path is not None and is_file:
+        return Kubeconfig(_parse(path.read_text(), f'kubeconfig "{path}"'), str(path.parent))
+    content = _parse(option, "the provider option `kubeconfig`")
+    if not content:
+        raise Unreachable(f'kubeconfig "{option[:200]}" is neither a file nor a kubeconfig')
+    return Kubeconfig(content, str(Path.cwd()))
+
+
+def _default() -> Kubeconfig:
+    listed = os.environ.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
+    paths = [Path(part).expanduser() for part in listed.split(os.pathsep) if part]
+    found = [path for path in paths if path.is_file()]
+    if not found:
+        raise Unreachable(
+            f"no kubeconfig at {listed}; set the provider option `kubeconfig` or $KUBECONFIG"
+        )
+    merged: Object = {}
+    for path in found:
+        content = _parse(path.read_text(), f'kubeconfig "{path}"')
+        for key, value in content.items():
+            present = merged.get(key)
+            if isinstance(present, list) and isinstance(value, list):
+                merged[key] = [*present, *value]
+            elif not present:
+                merged[key] = value
+    return Kubeconfig(merged, str(found[0].parent))
+
+
+def _parse(text: str, source: str) -> Object:
+    try:
+        return from_json(yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        raise Unreachable(f"{source} is not valid YAML") from error
+
+
+def client_configuration(kubeconfig: Kubeconfig, context: str, cluster: str) -> Any:
+    """The `kubernetes` package's configuration: address, certificates, token or exec credentials."""
+    from kubernetes.client.configuration import Configuration  # noqa: PLC0415 - slow, see above
+    from kubernetes.config.config_exception import ConfigException  # noqa: PLC0415
+    from kubernetes.config.kube_config import KubeConfigLoader  # noqa: PLC0415
+
+    name = kubeconfig.context_name(context)
+    if not kubeconfig.context(context):
+        raise Unreachable(f'the kubeconfig has no context "{name}"')
+    content: Any = kubeconfig.content
+    if cluster:
+        content = {
+            **content,
+            "contexts": [
+                {"name": name, "context": {**kubeconfig.context(context), "cluster": cluster}}
+            ],
+        }
+    configuration: Any = Configuration()
+    try:
+        loader: Any = KubeConfigLoader(
+            config_dict=content, active_context=name, config_base_path=kubeconfig.folder
+        )
+        loader.load_and_set(configuration)
+    except ConfigException as error:
+        raise Unreachable(f"the kubeconfig cannot be used: {error}") from error
+    return configuration

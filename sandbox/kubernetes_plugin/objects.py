@@ -1,0 +1,98 @@
+"""What every Kubernetes object has: a kind, a name, annotations. Read-only questions, no I/O."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sandbox.kubernetes_plugin.values import Object, Value, as_list, as_object, as_text, dig
+
+AUTONAMED: Final = "pulumi.com/autonamed"
+SKIP_AWAIT: Final = "pulumi.com/skipAwait"
+WAIT_FOR: Final = "pulumi.com/waitFor"
+TIMEOUT_SECONDS: Final = "pulumi.com/timeoutSeconds"
+PATCH_FORCE: Final = "pulumi.com/patchForce"
+PATCH_FIELD_MANAGER: Final = "pulumi.com/patchFieldManager"
+DELETION_PROPAGATION: Final = "pulumi.com/deletionPropagationPolicy"
+REPLACE_UNREADY: Final = "pulumi.com/replaceUnready"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An apiVersion and a kind, `apps/v1` and `Deployment`."""
+
+    api_version: str
+    name: str
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core group."""
+        group, slash, _ = self.api_version.partition("/")
+        return group if slash else ""
+
+    @property
+    def key(self) -> str:
+        """`apps/v1/Deployment`, the form used in tables and messages."""
+        return f"{self.api_version}/{self.name}"
+
+
+def kind_of(obj: Object) -> Kind:
+    """The kind that an object says it is."""
+    return Kind(as_text(obj.get("apiVersion")), as_text(obj.get("kind")))
+
+
+def kind_of_type(token: str) -> Kind:
+    """The kind behind a type token: `kubernetes:apps/v1:Deployment`, `kubernetes:core/v1:Pod`."""
+    _, module, name = (token.split(":") + ["", ""])[:3]
+    return Kind(module.removeprefix("core/"), name)
+
+
+def name_of(obj: Object) -> str:
+    """The object's `metadata.name`; empty if absent or unknown."""
+    return as_text(dig(obj, "metadata", "name"))
+
+
+def namespace_of(obj: Object) -> str:
+    """The object's `metadata.namespace`; empty if absent or unknown."""
+    return as_text(dig(obj, "metadata", "namespace"))
+
+
+def id_of(obj: Object) -> str:
+    """The Pulumi id: `namespace/name`, or the name alone for cluster-wide objects."""
+    namespace = namespace_of(obj)
+    return f"{namespace}/{name_of(obj)}" if namespace else name_of(obj)
+
+
+def split_id(identity: str) -> tuple[str, str]:
+    """Namespace (empty for none) and name of an id."""
+    namespace, slash, name = identity.partition("/")
+    return (namespace, name) if slash else ("", namespace)
+
+
+def annotation(obj: Object, key: str) -> str:
+    """An annotation's value, empty if it is not set."""
+    return as_text(as_object(dig(obj, "metadata", "annotations")).get(key))
+
+
+def with_metadata(obj: Object, **fields: Value) -> Object:
+    """A copy with these `metadata` fields set."""
+    return {**obj, "metadata": {**as_object(obj.get("metadata")), **fields}}
+
+
+def with_annotation(obj: Object, key: str, value: str) -> Object:
+    """A copy with this annotation set."""
+    annotations = {**as_object(dig(obj, "metadata", "annotations")), key: value}
+    return with_metadata(obj, annotations=annotations)
+
+
+def condition(obj: Object, kind: str) -> Object:
+    """The status condition of that type, or an empty object."""
+    for entry in as_list(dig(obj, "status", "conditions")):
+        if dig(entry, "type") == kind:
+            return as_object(entry)
+    return {}
+
+
+def owned_by(obj: Object, owner: Object) -> bool:
+    """Whether `owner` is among the object's owner references."""
+    uid = dig(owner, "metadata", "uid")
+    references = as_list(dig(obj, "metadata", "ownerReferences"))
+    return uid is not None and any(dig(reference, "uid") == uid for reference in references)

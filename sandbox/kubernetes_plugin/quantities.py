@@ -1,0 +1,66 @@
+"""Resource quantities (`500m`, `1.5Gi`) in the one form the API server answers with.
+
+The server rewrites what it is sent (`1000m` becomes `1`), so inputs are rewritten the same way in `check`;
+otherwise every refresh would report a change that nobody made.
+"""
+
+import re
+from decimal import Decimal
+from typing import Final
+
+_FORM: Final = re.compile(
+    r"^(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$"
+)
+_BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_DECIMAL: Final = {
+    "n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18
+}  # fmt: skip
+_FINEST: Final = -9
+
+
+def parse(text: str) -> Decimal | None:
+    """The number behind a quantity, or None if the text is not one."""
+    match = _FORM.match(text.strip())
+    if match is None:
+        return None
+    number, suffix = Decimal(match["number"]), match["suffix"] or ""
+    if suffix in _BINARY:
+        return number * Decimal(1024) ** _BINARY.index(suffix)
+    if suffix in _DECIMAL:
+        return number.scaleb(_DECIMAL[suffix])
+    return number.scaleb(int(suffix[1:]))
+
+
+def canonical(text: str) -> str:
+    """The server's form of a quantity; text that is no quantity comes back as it is."""
+    value = parse(text)
+    if value is None:
+        return text
+    suffix = (_FORM.match(text.strip()) or {"suffix": ""})["suffix"] or ""
+    if suffix.endswith("i"):
+        if abs(value) >= 1024:
+            return _binary(value)
+    elif suffix[:1] in {"e", "E"} and len(suffix) > 1:
+        return _scaled(value, {f"e{power}" if power else "": power for power in range(-9, 19, 3)})
+    return _scaled(value, _DECIMAL)
+
+
+def _binary(value: Decimal) -> str:
+    whole = int(value.to_integral_value(rounding="ROUND_UP"))
+    power = 0
+    while whole % 1024 == 0 and power < len(_BINARY) - 1:
+        whole //= 1024
+        power += 1
+    return f"{whole}{_BINARY[power]}"
+
+
+def _scaled(value: Decimal, suffixes: dict[str, int]) -> str:
+    """The largest suffix that leaves a whole number, as the server chooses it."""
+    if value == 0:
+        return "0"
+    smallest = value.scaleb(-_FINEST).to_integral_value(rounding="ROUND_UP").scaleb(_FINEST)
+    for suffix, power in sorted(suffixes.items(), key=lambda entry: -entry[1]):
+        scaled = smallest.scaleb(-power)
+        if scaled == scaled.to_integral_value():
+            return f"{int(scaled)}{suffix}"
+    return f"{value:f}"

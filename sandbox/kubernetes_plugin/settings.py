@@ -1,0 +1,71 @@
+"""The provider's options as the engine hands them over: strings by name, booleans as `true`/`false`.
+
+Options that the SDK has but that this stand-in cannot honour are refused by name, never ignored; options
+that the SDK does not have are refused in `check_config`.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sandbox.kubernetes_plugin.errors import Unsupported
+
+PREFIX: Final = "kubernetes:config:"
+# Everything pulumi-kubernetes 4.x takes, plus what the engine itself adds to a provider's inputs.
+KNOWN_OPTIONS: Final = frozenset(
+    {
+        "alwaysRender", "cluster", "clusterIdentifier", "context", "deleteUnreachable",
+        "enableConfigMapMutable", "enablePatchForce", "enableSecretMutable", "enableServerSideApply",
+        "helmReleaseSettings", "kubeClientSettings", "kubeconfig", "namespace", "renderYamlToDirectory",
+        "skipUpdateUnreachable", "strictMode", "suppressDeprecationWarnings",
+        "suppressHelmHookWarnings", "upsertExistingObjects",
+        "__internal", "pluginDownloadURL", "version",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One provider's options."""
+
+    kubeconfig: str = ""
+    context: str = ""
+    cluster: str = ""
+    namespace: str = ""
+    secrets_mutable: bool = False
+    config_maps_mutable: bool = False
+    patch_force: bool = False
+    upsert: bool = False
+    delete_unreachable: bool = False
+    skip_update_unreachable: bool = False
+
+
+def read_settings(
+    variables: Mapping[str, str], environment: Mapping[str, str] = os.environ
+) -> Settings:
+    """The options of a configure request; an option beats its environment variable, as officially."""
+
+    def text(option: str) -> str:
+        return variables.get(PREFIX + option, "")
+
+    def flag(option: str, variable: str, *, default: bool = False) -> bool:
+        value = variables.get(PREFIX + option) or environment.get(variable)
+        return default if value is None else value == "true"
+
+    if not flag("enableServerSideApply", "PULUMI_K8S_ENABLE_SERVER_SIDE_APPLY", default=True):
+        raise Unsupported("the provider option `enableServerSideApply: false` (client-side apply)")
+    if text("renderYamlToDirectory"):
+        raise Unsupported("the provider option `renderYamlToDirectory`")
+    return Settings(
+        kubeconfig=text("kubeconfig"),
+        context=text("context"),
+        cluster=text("cluster"),
+        namespace=text("namespace"),
+        secrets_mutable=flag("enableSecretMutable", "PULUMI_K8S_ENABLE_SECRET_MUTABLE"),
+        config_maps_mutable=flag("enableConfigMapMutable", "PULUMI_K8S_ENABLE_CONFIGMAP_MUTABLE"),
+        patch_force=flag("enablePatchForce", "PULUMI_K8S_ENABLE_PATCH_FORCE"),
+        upsert=flag("upsertExistingObjects", "PULUMI_K8S_UPSERT_EXISTING_OBJECTS"),
+        delete_unreachable=flag("deleteUnreachable", "PULUMI_K8S_DELETE_UNREACHABLE"),
+        skip_update_unreachable=flag("skipUpdateUnreachable", "PULUMI_K8S_SKIP_UPDATE_UNREACHABLE"),
+    )

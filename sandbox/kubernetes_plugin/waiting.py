@@ -1,0 +1,258 @@
+"""Waiting until objects are live, or gone, with words for the person who waits.
+
+Polls rather than watches: a poll cannot miss an event, survives a restart of the API server, and the sandbox
+is small. Ends at once when the engine cancels. What "live" means is in `readiness`.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sandbox.kubernetes_plugin.api import Api
+from sandbox.kubernetes_plugin.engine_log import EngineLog
+from sandbox.kubernetes_plugin.errors import (
+    ApiError,
+    Cancelled,
+    NoSuchKind,
+    NotReady,
+    PluginError,
+    Unreachable,
+    Unsupported,
+)
+from sandbox.kubernetes_plugin.objects import (
+    DELETION_PROPAGATION,
+    SKIP_AWAIT,
+    TIMEOUT_SECONDS,
+    WAIT_FOR,
+    Kind,
+    annotation,
+    condition,
+    kind_of,
+    name_of,
+    namespace_of,
+    owned_by,
+)
+from sandbox.kubernetes_plugin.readiness import (
+    READY,
+    Verdict,
+    judge,
+    judge_service,
+    pod_troubles,
+    waiting,
+)
+from sandbox.kubernetes_plugin.values import Object, as_list, as_object, as_text, dig
+
+_DEFAULT_SECONDS: Final = {
+    "v1/PersistentVolume": 300.0,
+    "v1/PersistentVolumeClaim": 300.0,
+    "v1/ResourceQuota": 60.0,
+    "v1/Secret": 5.0,
+}
+_TEN_MINUTES: Final = 600.0
+# How long a Service without any endpoint is watched before it counts as live all the same.
+_SETTLE_SECONDS: Final = 10.0
+_SLOWEST_POLL: Final = 1.0
+_POLICIES: Final = {"orphan": "Orphan", "background": "Background"}
+# Kinds for which `skipAwait: "true"` has always skipped the wait for the deletion as well.
+_SKIPS_DELETION_TOO: Final = frozenset(
+    {
+        "apps/v1/DaemonSet",
+        "apps/v1/Deployment",
+        "apps/v1/StatefulSet",
+        "batch/v1/Job",
+        "v1/Namespace",
+        "v1/Pod",
+        "v1/ReplicationController",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Waiter:
+    """Waits for objects of one cluster and tells the engine how it goes."""
+
+    api: Api
+    log: EngineLog
+
+    def until_ready(self, live: Object, inputs: Object, timeout: float, urn: str) -> Object:
+        """The live object once it is ready. Raises `NotReady` with its last state on time-out or cancel."""
+        if annotation(inputs, WAIT_FOR):
+            raise Unsupported(f"the annotation {WAIT_FOR}")
+        if annotation(inputs, SKIP_AWAIT) in {"true", "ready"}:
+            return live
+        kind, name = kind_of(live), name_of(live)
+        seconds = _seconds(timeout, inputs, _DEFAULT_SECONDS.get(kind.key, _TEN_MINUTES))
+        expired, settled = self.api.deadline(seconds), self.api.deadline(_SETTLE_SECONDS)
+        verdict, pause = self.verdict(live), 0.2
+        while not verdict.ready and not (verdict.settling and settled()):
+            reasons = [*verdict.reasons, *self._explain(live)]
+            if verdict.hopeless:
+                raise NotReady(f'{kind.name} "{name}" failed', reasons, live)
+            if expired():
+                raise NotReady(
+                    f'{kind.name} "{name}" timed out after {seconds:g} s waiting to be ready',
+                    reasons,
+                    live,
+                )
+            self.log.status(urn, reasons[-1] if reasons else "waiting")
+            try:
+                self.api.pause(pause)
+            except Cancelled:
+                raise NotReady(
+                    f'waiting for {kind.name} "{name}" was cancelled', reasons, live
+                ) from None
+            pause = min(pause * 1.3, _SLOWEST_POLL)
+            live = self._again(kind, live, urn)
+            verdict = self.verdict(live)
+        self.log.status(urn, f"{kind.name} initialization complete" if pause > 0.2 else "")
+        return live
+
+    def _again(self, kind: Kind, live: Object, urn: str) -> Object:
+        """The object now; the last known state while the API server is away."""
+        try:
+            return self.api.get(kind, namespace_of(live), name_of(live))
+        except Unreachable as error:
+            self.log.status(urn, str(error))
+            return live
+        except ApiError as error:
+            if error.not_found:
+                raise PluginError(
+                    f'{kind.name} "{name_of(live)}" was deleted while waiting for it to be ready'
+                ) from error
+            raise
+
+    def verdict(self, live: Object) -> Verdict:
+        """The judgement now, with what has to be looked up for it."""
+        key = kind_of(live).key
+        if key == "v1/Service":
+            label = f"kubernetes.io/service-name={name_of(live)}"
+            slices = Kind("discovery.k8s.io/v1", "EndpointSlice")
+            found = self._listed(slices, namespace_of(live), labelSelector=label)
+            return judge_service(live, found)
+        verdict = judge(live)
+        if key == "v1/PersistentVolumeClaim" and not verdict.ready and self._first_consumer(live):
+            return READY
+        if key == "apps/v1/Deployment" and verdict.ready:
+            return self._claims_verdict(live)
+        return verdict
+
+    def _first_consumer(self, claim: Object) -> bool:
+        name = as_text(dig(claim, "spec", "storageClassName"))
+        if not name or dig(claim, "status", "phase") != "Pending":
+            return False
+        try:
+            found = self.api.get(Kind("storage.k8s.io/v1", "StorageClass"), "", name)
+        except ApiError:
+            return False
+        return found.get("volumeBindingMode") == "WaitForFirstConsumer"
+
+    def _claims_verdict(self, deployment: Object) -> Verdict:
+        """A Deployment is live only if the claims that it mounts are bound."""
+        volumes = as_list(dig(deployment, "spec", "template", "spec", "volumes"))
+        names = {as_text(dig(entry, "persistentVolumeClaim", "claimName")) for entry in volumes}
+        unbound: list[str] = []
+        for name in sorted(names - {""}):
+            claim = self._found(Kind("v1", "PersistentVolumeClaim"), deployment, name)
+            if claim and dig(claim, "status", "phase") != "Bound":
+                unbound.append(name)
+        told = f"PersistentVolumeClaims not bound: {', '.join(unbound)}"
+        return waiting(told) if unbound else READY
+
+    def _found(self, kind: Kind, beside: Object, name: str) -> Object:
+        try:
+            return self.api.get(kind, namespace_of(beside), name)
+        except ApiError:
+            return {}
+
+    def _explain(self, live: Object) -> list[str]:
+        """What the pods behind a workload say; best effort, for the message only."""
+        if kind_of(live).key not in {
+            "apps/v1/DaemonSet",
+            "apps/v1/Deployment",
+            "apps/v1/StatefulSet",
+            "batch/v1/Job",
+        }:
+            return []
+        namespace = namespace_of(live)
+        owners, reasons = [live], list[str]()
+        if kind_of(live).name == "Deployment":
+            sets = self._listed(Kind("apps/v1", "ReplicaSet"), namespace)
+            owners = [entry for entry in sets if owned_by(entry, live)]
+            for entry in owners:
+                failure = condition(entry, "ReplicaFailure")
+                if failure.get("status") == "True":
+                    reasons.append(
+                        f'ReplicaSet "{name_of(entry)}": {as_text(failure.get("reason"))}: '
+                        f"{as_text(failure.get('message'))}"
+                    )
+        for pod in self._listed(Kind("v1", "Pod"), namespace):
+            if any(owned_by(pod, owner) for owner in owners):
+                reasons += pod_troubles(pod)
+        return reasons
+
+    def _listed(self, kind: Kind, namespace: str, **query: str) -> list[Object]:
+        try:
+            return self.api.list(kind, namespace, **query)
+        except (ApiError, NoSuchKind, Unreachable):
+            return []
+
+    def delete(self, live: Object, inputs: Object, timeout: float, urn: str) -> None:
+        """Delete the object and wait until it is gone; one that is gone already is no error."""
+        kind, namespace, name = kind_of(live), namespace_of(live), name_of(live)
+        policy = _POLICIES.get(annotation(inputs, DELETION_PROPAGATION).lower(), "Foreground")
+        try:
+            self.api.delete(kind, namespace, name, policy)
+        except NoSuchKind:
+            return
+        except ApiError as error:
+            if error.not_found:
+                return
+            raise
+        if annotation(inputs, SKIP_AWAIT) == "true" and kind.key in _SKIPS_DELETION_TOO:
+            return
+        seconds = _seconds(timeout, inputs, _TEN_MINUTES)
+        expired, pause = self.api.deadline(seconds), 0.1
+        uid = dig(live, "metadata", "uid")
+        while current := self._remaining(kind, namespace, name, uid):
+            held = _held_by(current)
+            if expired():
+                raise PluginError(
+                    f'{kind.name} "{name}" still exists {seconds:g} s after its deletion was asked for{held}'
+                )
+            self.log.status(urn, f"waiting for the deletion{held}")
+            try:
+                self.api.pause(pause)
+            except Cancelled:
+                raise Cancelled(
+                    f'waiting for the deletion of {kind.name} "{name}" was cancelled{held}'
+                ) from None
+            pause = min(pause * 1.5, _SLOWEST_POLL)
+        self.log.status(urn, "")
+
+    def _remaining(self, kind: Kind, namespace: str, name: str, uid: object) -> Object | None:
+        try:
+            current = self.api.get(kind, namespace, name)
+        except (ApiError, NoSuchKind) as error:
+            if isinstance(error, NoSuchKind) or error.not_found:
+                return None
+            raise
+        # Another object of the same name has taken its place: ours is gone.
+        return current if uid in (None, dig(current, "metadata", "uid")) else None
+
+
+def _held_by(obj: Object) -> str:
+    finalizers = [as_text(entry) for entry in as_list(dig(obj, "metadata", "finalizers"))]
+    finalizers += [as_text(entry) for entry in as_list(dig(obj, "spec", "finalizers"))]
+    told = f"; finalizers: {', '.join(finalizers)}" if finalizers else ""
+    for kind in ("NamespaceContentRemaining", "NamespaceFinalizersRemaining"):
+        entry = as_object(condition(obj, kind))
+        if entry.get("status") == "True":
+            told += f"; {as_text(entry.get('message'))}"
+    return told
+
+
+def _seconds(timeout: float, inputs: Object, default: float) -> float:
+    """The resource option `customTimeouts` first, then the annotation, then the kind's default."""
+    if timeout > 0:
+        return timeout
+    text = annotation(inputs, TIMEOUT_SECONDS)
+    return float(text) if text.isdigit() else default
