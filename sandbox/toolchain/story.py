@@ -1,4 +1,4 @@
-"""What happened to one tool, source by source: the reason in its manifest, or the error that is shown."""
+"""What happened to one tool, source by source: the reason in its manifest, or an error to show."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,11 +25,12 @@ class Story:
     def error(self, also: Iterable[str] = ()) -> ToolchainError:
         """The end of a story in which no source was left; `also` names tools that share it."""
         others = ", ".join(also)
+        or_path = f", or put {self.tool.name} on PATH" if self.tool.probe else ""
         lines = [
             f"{self.tool.name} {self.tool.version} cannot be had"
             + (f" (nor can {others})" if others else "")
             + ":",
             *(f"  {source}: {why}" for source, why in self.chapters),
-            f"  Next step: connect this machine to the network, or put {self.tool.name} on PATH.",
+            f"  Next step: connect this machine to the network{or_path}, then run it again.",
         ]
         return ToolchainError("\n".join(lines))
