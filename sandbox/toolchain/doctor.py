@@ -95,7 +95,7 @@ def doctor(
             json.dumps({"schema": 1, **asdict(health), "problems": health.problems}, indent=2)
         )
     else:
-        show(health, Console() if sys.stdout.isatty() else Console(width=200))
+        show(health, Console() if sys.stdout.isatty() else Console(width=1000))
     if health.problems:
         again = "--verify --install" if any(f.damaged for f in health.findings) else "--install"
         typer.echo(

@@ -62,54 +62,85 @@ def _child(
     out: int,
     err: int,
 ) -> Generator[subprocess.Popen[bytes]]:
-    child = subprocess.Popen(
-        [str(word) for word in command],
-        env=env,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=out,
-        stderr=err,
-        start_new_session=True,
-    )
-    try:
+    with contextlib.ExitStack() as at_the_end:
+        with _signals.deferred():
+            child = subprocess.Popen(
+                [str(word) for word in command],
+                env=env,
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+            at_the_end.callback(_end, child)
         yield child
-    finally:
-        _end(child)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    with _signals.deferred():
+        if child.poll() is None:
+            _signal_group(child.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=_GRACE_SECONDS)
+            # What the child had started itself may ignore the polite signal.
+            _signal_group(child.pid, signal.SIGKILL)
+            child.wait()
         for stream in (child.stdout, child.stderr):
             if stream is not None:
                 stream.close()
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    if child.poll() is not None:
-        return
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, number)
-        try:
-            child.wait(timeout=_GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            continue
-        break
-    # What the child had started itself may ignore the polite signal.
+def _signal_group(group: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+        os.killpg(group, number)
+
+
+class _Signals:
+    """Interruptions as exceptions, held back while a child has started and is not yet looked after.
+
+    Without that, a signal that arrives inside Popen would leave a child that nobody knows.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._pending: BaseException | None = None
+
+    def handle(self, number: int, _frame: FrameType | None) -> None:
+        error = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
+        if self._depth == 0:
+            raise error
+        self._pending = self._pending or error
+
+    @contextlib.contextmanager
+    def deferred(self) -> Generator[None]:
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            self._deliver()
+
+    def _deliver(self) -> None:
+        if self._depth == 0 and self._pending is not None:
+            error, self._pending = self._pending, None
+            raise error
+
+
+_signals = _Signals()
 
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None]:
-    """Turn SIGTERM and SIGHUP into SystemExit, so that children are ended and staging is removed.
+    """Turn SIGINT, SIGTERM and SIGHUP into exceptions that end children and remove staging.
 
-    Python turns SIGINT into KeyboardInterrupt by itself. Only the main thread can do this.
+    Only the main thread can do this; elsewhere it does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, _signals.handle) for number in numbers}
     try:
         yield
     finally:

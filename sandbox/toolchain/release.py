@@ -131,11 +131,15 @@ class Releases:
             raise Unavailable("not asked, CODER_STACK_OFFLINE is set")
 
     def _must_answer(self, host: str) -> None:
-        if host not in self._unreachable:
-            url = self._url(host, "")
-            self._unreachable[host] = unreachable(url, seconds=self._patience.connect)
-        if why := self._unreachable[host]:
+        site = self._url(host, "")
+        if site not in self._unreachable:
+            self._unreachable[site] = unreachable(site, seconds=self._patience.connect)
+        if why := self._unreachable[site]:
             raise Unavailable(f"{host} cannot be reached ({why})")
+
+    def _give_up(self, host: str, why: str) -> str:
+        self._unreachable[self._url(host, "")] = why
+        return why
 
     def _url(self, host: str, path: str) -> str:
         return f"{self._root}/{host}/{path}" if self._root else f"https://{host}/{path}"
@@ -177,11 +181,11 @@ class Releases:
                         raise Unavailable(f"{host} is too slow")
         except (httpx.ConnectError, httpx.ConnectTimeout):
             # A redirect may lead to a host that is closed off although the first one answers.
-            self._unreachable[host] = "no connection to where it stores its files"
-            raise Unavailable(f"{host} cannot be reached ({self._unreachable[host]})") from None
+            why = self._give_up(host, "no connection to where it stores its files")
+            raise Unavailable(f"{host} cannot be reached ({why})") from None
         except httpx.TimeoutException:
-            self._unreachable[host] = f"no answer within {self._patience.read:g} s"
-            raise Unavailable(f"{host} gave {self._unreachable[host]}") from None
+            why = self._give_up(host, f"no answer within {self._patience.read:g} s")
+            raise Unavailable(f"{host} gave {why}") from None
         except httpx.HTTPError as error:
             raise Unavailable(f"the download from {host} broke off ({error})") from None
 

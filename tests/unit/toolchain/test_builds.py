@@ -75,10 +75,10 @@ def test_a_failed_build_shows_its_last_lines_and_where_the_rest_is(tmp_path: Pat
         "  release: not used, nobody publishes it\n  build: go build example.test/tiny failed:"
         in (message)
     )
-    assert "string not terminated" in message
+    assert "string literal not terminated" in message
     log = machine.cache / "logs" / "tiny-build.log"
     assert f"(all of it: {log})" in message
-    assert "string not terminated" in log.read_text()
+    assert "string literal not terminated" in log.read_text()
     assert len(message.splitlines()) <= 12
     assert "Traceback" not in message
 

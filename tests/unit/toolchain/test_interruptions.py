@@ -1,5 +1,6 @@
 """Killed, interrupted, run twice at once: a tool is there whole or not at all."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -148,6 +149,15 @@ class MidBuild:
         # Opening the pipe waits until the build has begun and hangs.
         self.children = [psutil.Process(int(pid)) for pid in told.read_text().split()]
 
+    def __enter__(self) -> "MidBuild":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in (self.run, *self.children):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        self.run.communicate()
+
     def with_another_go(self) -> Machine:
         """The same machine, with a Go that builds."""
         (self.machine.bin / "go").unlink()
@@ -161,36 +171,32 @@ class MidBuild:
 def test_an_interrupted_run_takes_its_build_along(
     number: signal.Signals, code: int, tmp_path: Path
 ) -> None:
-    build = MidBuild(tmp_path)
+    with MidBuild(tmp_path) as build:
+        build.run.send_signal(number)
+        build.run.wait(timeout=60)
 
-    build.run.send_signal(number)
-    build.run.communicate(timeout=30)
-
-    assert build.run.returncode == code
-    gone, alive = psutil.wait_procs(build.children, timeout=10)
-    assert (len(gone), alive) == (2, [])
+        assert build.run.returncode == code
+        gone, alive = psutil.wait_procs(build.children, timeout=10)
+        assert (len(gone), alive) == (2, [])
     assert list((build.machine.cache / "staging").iterdir()) == []
     assert build.with_another_go().toolchain().ensure(["tiny"])["tiny"].source == "build"
 
 
 def test_after_a_kill_in_mid_build_the_next_run_works_and_cleans_up(tmp_path: Path) -> None:
-    build = MidBuild(tmp_path)
-    try:
+    with MidBuild(tmp_path) as build:
         build.run.kill()
-        build.run.communicate()
+        build.run.wait()
         machine = build.machine
         (machine.bin / "go").unlink()
         machine.has_go()
         assert (machine.cache / "go").exists(), "the kill came in the middle"
+        assert all(child.is_running() for child in build.children), "the orphans go on"
 
         installed = machine.toolchain().ensure(["tiny"])["tiny"]
 
-        assert installed.source == "build"
-        assert not (machine.cache / "go").exists()
-        assert list((machine.cache / "staging").iterdir()) == []
-    finally:
-        for child in build.children:
-            child.kill()
+    assert installed.source == "build"
+    assert not (machine.cache / "go").exists()
+    assert list((machine.cache / "staging").iterdir()) == []
 
 
 def test_go_caches_of_a_killed_run_are_removed_by_the_next_although_all_is_installed(

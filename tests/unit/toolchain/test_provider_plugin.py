@@ -1,4 +1,4 @@
-"""Which Kubernetes plugin the engine gets, and how little a machine without network waits for it."""
+"""Which Kubernetes plugin the engine gets, and how little a closed machine waits for it."""
 
 import os
 import time
