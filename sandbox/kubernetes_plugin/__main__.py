@@ -1,10 +1,11 @@
 """Start the plugin: serve on a free local port, print it, and run until the engine lets go.
 
-The engine reads the port from the first line of standard output, and passes the address of its own log
-service as the first argument. The process ends when it is killed or its parent is gone.
+The engine reads the port from the first line of standard output, and passes the address of its own
+log service as the first argument. The process ends when it is killed or its parent is gone.
 """
 
 import os
+import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -36,13 +37,12 @@ def main(arguments: list[str]) -> int:
     server.start()
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
+    if engine:
+        # Ctrl-C may reach the whole process group; it is the engine's to cancel us, and it waits.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = os.getppid()
-    try:
-        while os.getppid() == parent:
-            time.sleep(1)
-    except KeyboardInterrupt:
-        # Ctrl-C reaches the whole process group: the engine will cancel us in its own good time.
-        server.stop(grace=30).wait()
+    while os.getppid() == parent:
+        time.sleep(1)
     return 0
 
 

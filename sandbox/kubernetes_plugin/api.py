@@ -1,7 +1,7 @@
 """Requests to one API server: JSON in, JSON out, errors as `ApiError`, bounded retries.
 
-Thread-safe: urllib3's pool is, and discovery results are only ever added. Knows paths and verbs; what an
-apply or a rollout means is decided elsewhere.
+Thread-safe: urllib3's pool is, and discovery results are only ever added. Knows paths and verbs;
+what an apply or a rollout means is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Api:
         return [as_object(item) for item in as_list(answer.get("items"))]
 
     def create(self, obj: Object, **query: str) -> Object:
-        """POST; never repeated after the server may have seen it, since that could not tell a twin."""
+        """POST; not repeated once the server may have seen it: a twin could not be told apart."""
         path = self.path(kind_of(obj), namespace_of(obj))
         return self.request("POST", path, query, obj, repeat="dryRun" in query)
 

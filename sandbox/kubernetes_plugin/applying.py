@@ -1,8 +1,9 @@
-"""Creating and changing objects: POST for new ones, server-side apply for updates, dry runs in previews.
+"""Creating and changing objects: POST for new ones, server-side apply for updates.
 
-As the official plugin since 4.29: a create fails if the object already exists, unless the provider has
-`upsertExistingObjects`. Unknown fields are refused here (strict validation), where the official one drops them
-silently: a typing mistake should not pass in the sandbox. Waiting for readiness is not done here.
+As the official plugin since 4.29: a create fails if the object already exists, unless the provider
+has `upsertExistingObjects`. Unknown fields are refused here (strict validation), where the
+official one drops them silently: a typing mistake should not pass in the sandbox. Waiting for
+readiness is not done here.
 """
 
 from dataclasses import dataclass
@@ -101,8 +102,8 @@ class Applier:
             if not error.field_conflict:
                 raise
             raise PluginError(
-                f'server-side apply conflict for {kind_of(inputs).name} "{name_of(inputs)}" as field '
-                f'manager "{manager}": {error}. To take the fields over, set the annotation '
+                f'server-side apply conflict for {kind_of(inputs).name} "{name_of(inputs)}" as '
+                f'field manager "{manager}": {error}. To take the fields over, set the annotation '
                 f'{PATCH_FORCE}: "true" or the provider option enablePatchForce'
             ) from error
 
@@ -115,7 +116,7 @@ class Applier:
 
 
 def _without_ignored(inputs: Object, live: Object, manager: str, ignored: list[str]) -> Object:
-    """Inputs that leave ignored fields as they are: to their other owner, or at their live value."""
+    """Inputs that leave ignored fields as they are: to another owner, or at their live value."""
     for text in ignored:
         path = [str(step) for step in parse_path(text)]
         others = field_managers.others_own(live, path, than=manager)

@@ -1,7 +1,8 @@
-"""What goes into Pulumi's state: the live object, plus the inputs and bookkeeping under keys with `__`.
+"""What goes into Pulumi's state: the live object, and under keys with `__` how we got there.
 
-Left out: `metadata.managedFields`, which the official plugin stores. It is long, changes with every touch by
-any controller, and an update reads the live one anyway. Data of Secrets is always marked secret.
+Left out: `metadata.managedFields`, which the official plugin stores. It is long, changes with
+every touch by any controller, and an update reads the live one anyway. Data of Secrets is always
+marked secret.
 """
 
 from dataclasses import dataclass

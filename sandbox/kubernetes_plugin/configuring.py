@@ -1,7 +1,8 @@
 """From a provider's options to a working provider, and what a change of those options means.
 
-A kubeconfig that cannot be used or does not answer is not an error yet: the engine configures providers whose
-objects nobody touches. It is remembered, and the first operation that needs the cluster says so.
+A kubeconfig that cannot be used or does not answer is not an error yet: the engine configures
+providers whose objects nobody touches. It is remembered, and the first operation that needs the
+cluster says so.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ def configure(variables: Mapping[str, str], log: EngineLog, cancelled: threading
         api = Api(configuration, cancelled)
         api.request("GET", "/version")
     except Unreachable as error:
-        return Provider(settings, None, error, log)
+        return Provider(settings, error, log)
     except PluginError as error:
         # It answers but refuses, say with 401: keep its words.
-        return Provider(settings, None, Unreachable(str(error)), log)
-    return Provider(settings, api, None, log)
+        return Provider(settings, Unreachable(str(error)), log)
+    return Provider(settings, api, log)
 
 
 def unknown_options(options: Object) -> list[str]:

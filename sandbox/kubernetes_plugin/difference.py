@@ -1,7 +1,7 @@
 """What an update would change: a map from property path to kind of change, for the engine to print.
 
-Compares the live object (cut to our shape) with the new inputs. Only decides; fetching and pruning happen
-before, printing in the engine.
+Compares the live object (cut to our shape) with the new inputs. Only decides; fetching and pruning
+happen before, printing in the engine.
 """
 
 from collections.abc import Iterable
@@ -98,7 +98,7 @@ def _same(old: Value, new: Value) -> bool:
 
 
 def format_path(path: Path) -> str:
-    """The engine's notation: `spec.template.spec.containers[0].image`, `metadata.labels["a.b/c"]`."""
+    """The engine's notation: `spec.containers[0].image`, `metadata.labels["a.b/c"]`."""
     text = ""
     for step in path:
         if isinstance(step, int):

@@ -20,6 +20,7 @@ class EngineLog:
         self._address = address
         self._stub: Any = None
         self._lock = threading.Lock()
+        self._shown: dict[str, str] = {}
 
     def attach(self, address: str) -> None:
         """Use this engine from now on."""
@@ -27,7 +28,11 @@ class EngineLog:
             self._address, self._stub = address, None
 
     def status(self, urn: str, message: str) -> None:
-        """Show a passing message beside the resource; an empty one clears it."""
+        """Show a passing message beside the resource, once; an empty one clears it."""
+        with self._lock:
+            if self._shown.get(urn, "") == message:
+                return
+            self._shown[urn] = message
         self._log(urn, message, INFO, ephemeral=True)
 
     def info(self, urn: str, message: str) -> None:

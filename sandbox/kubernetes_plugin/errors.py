@@ -5,6 +5,7 @@
     ├── NoSuchKind              the cluster does not serve this apiVersion/kind
     ├── ApiError                the API server refused (status, reason, message as it gave them)
     ├── NotReady                the object exists but did not become ready (carries its live state)
+    ├── InitFailed              the same, put together for the engine to store
     ├── Cancelled               the engine asked to stop
     └── Unsupported             only the official plugin can do this
 
@@ -104,3 +105,16 @@ class NotReady(PluginError):  # noqa: N818
         super().__init__(": ".join([summary, "; ".join(reasons)]) if reasons else summary)
         self.reasons = reasons
         self.live = live
+
+
+class InitFailed(PluginError):  # noqa: N818
+    """The object is in the cluster but not live: the engine must store it, with the reasons."""
+
+    def __init__(
+        self, identity: str, outputs: Object, reasons: list[str], inputs: Object | None = None
+    ) -> None:
+        super().__init__(reasons[0])
+        self.identity = identity
+        self.outputs = outputs
+        self.reasons = reasons
+        self.inputs = inputs

@@ -1,15 +1,16 @@
 """Who owns which field: the bookkeeping of server-side apply (`metadata.managedFields`).
 
-An object is created by a plain POST, so its first owner is our manager with the operation `Update`, which the
-server holds to be somebody else than the same manager with `Apply`. Before an update that ownership, and that
-of kubectl, is moved to us; otherwise our own fields would conflict, and removed ones would never go away.
+An object is created by a plain POST, so its first owner is our manager with the operation
+`Update`, which the server holds to be somebody else than the same manager with `Apply`. Before an
+update that ownership, and that of kubectl, is moved to us; otherwise our own fields would
+conflict, and removed ones would never go away.
 """
 
 from typing import Final
 
 from sandbox.kubernetes_plugin.values import Object, Value, as_list, as_object, as_text, dig
 
-# (prefix of the manager, operation): whose fields an update takes over, as the official plugin does.
+# (prefix of the manager, operation): whose fields an update takes over, as officially.
 _TAKEN_OVER: Final = (
     ("kubectl", "Apply"),
     ("kubectl", "Update"),
@@ -26,7 +27,7 @@ def managers(live: Object) -> list[Object]:
 
 
 def created_by_us(live: Object) -> bool:
-    """Whether fields are still owned by the plain create, so that a dry run would conflict with it."""
+    """Whether the plain create still owns fields, so that a dry run would conflict with it."""
     return any(
         entry.get("operation") == "Update" and as_text(entry.get("manager")).startswith(_OURS)
         for entry in managers(live)
@@ -51,7 +52,7 @@ def taken_over(live: Object, manager: str) -> list[Value] | None:
 
 
 def _is_taken(entry: Object) -> bool:
-    # A subresource entry (`kubectl scale`) is a deliberate claim and stays: the update will conflict.
+    # A subresource entry (`kubectl scale`) is a deliberate claim: it stays, and conflicts.
     return not entry.get("subresource") and any(
         as_text(entry.get("manager")).startswith(prefix) and entry.get("operation") == operation
         for prefix, operation in _TAKEN_OVER
@@ -63,7 +64,7 @@ def _union(fields: Object, entry: Object) -> Object:
 
 
 def _merge(left: Object, right: Object) -> Object:
-    """The union of two field sets. `{}` is a leaf that is owned itself; `.` says so of an inner node."""
+    """The union of two field sets. `{}` is an owned leaf; `.` marks an owned inner node."""
     if not left or not right:
         return left or right
     merged = dict(left)

@@ -1,8 +1,9 @@
 """From the `kubeconfig`, `context` and `cluster` options to a cluster's address and credentials.
 
-The option holds a path (relative to the working directory, `~` allowed) or the contents themselves; without
-it, `$KUBECONFIG` and then `~/.kube/config` count, as with kubectl. Credentials are read by the `kubernetes`
-package, which is imported here, on first use: it costs a quarter of a second that start-up need not pay.
+The option holds a path (relative to the working directory, `~` allowed) or the contents
+themselves; without it, `$KUBECONFIG` and then `~/.kube/config` count, as with kubectl. Credentials
+are read by the `kubernetes` package, which is imported here, on first use: it costs a quarter of a
+second that start-up need not pay.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _parse(text: str, source: str) -> Object:
 
 
 def client_configuration(kubeconfig: Kubeconfig, context: str, cluster: str) -> Any:
-    """The `kubernetes` package's configuration: address, certificates, token or exec credentials."""
+    """The `kubernetes` package's configuration: address, certificates, credentials."""
     from kubernetes.client.configuration import Configuration  # noqa: PLC0415 - slow, see above
     from kubernetes.config.config_exception import ConfigException  # noqa: PLC0415
     from kubernetes.config.kube_config import KubeConfigLoader  # noqa: PLC0415

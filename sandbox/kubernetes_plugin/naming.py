@@ -1,7 +1,8 @@
 """Names for objects that the program does not name: `<resource name>-<8 hex digits>`.
 
-The name is kept over updates; a replacement gets a new one, which is what lets it be created before the old
-object is deleted. The annotation says that the name was made here, so that `diff` knows.
+The name is kept over updates; a replacement gets a new one, which is what lets it be created
+before the old object is deleted. The annotation says that the name was made here, so that `diff`
+knows.
 """
 
 import hashlib

@@ -1,8 +1,9 @@
 """Inputs in the form the API server will answer with, so that only real differences show.
 
-The official plugin sends built-in objects through their Go types; this does by rule what that does by type:
-string data of a Secret becomes base64 data, quantities take their canonical form, read-only metadata goes,
-and fields that Go's `omitempty` leaves out when empty are left out. Custom resources pass untouched.
+The official plugin sends built-in objects through their Go types; this does by rule what that does
+by type: string data of a Secret becomes base64 data, quantities take their canonical form, read-
+only metadata goes, and fields that Go's `omitempty` leaves out when empty are left out. Custom
+resources pass untouched.
 """
 
 import base64
@@ -54,19 +55,20 @@ _QUANTITY_MAPS: Final = frozenset(
     }
 )
 _QUANTITY_FIELDS: Final = frozenset({"averageValue", "divisor", "sizeLimit", "tolerance"})
-# Not pointers in the Go types and marked `omitempty`: the server never answers with them when empty.
+# Not pointers in the Go types and marked `omitempty`: never in an answer when empty.
 _ABSENT_WHEN_EMPTY: Final = frozenset(
     {
         "accessModes", "add", "annotations", "args", "binaryData", "clusterIP", "command", "data",
-        "drop", "egress", "env", "envFrom", "externalIPs", "externalName", "finalizers", "hostAliases",
-        "hostIPC", "hostNetwork", "hostPID", "hostPort", "imagePullSecrets", "ingress", "initContainers",
-        "initialDelaySeconds", "labels", "limits", "loadBalancerIP", "loadBalancerSourceRanges",
-        "matchExpressions", "matchLabels", "minReadySeconds", "nodePort", "nodeSelector",
-        "nonResourceURLs", "paused", "ports", "priorityClassName", "publishNotReadyAddresses",
-        "readOnly", "readinessGates", "requests", "resourceNames", "rules", "secrets",
-        "serviceAccountName", "stdin", "stdinOnce", "stringData", "subPath", "subPathExpr", "subjects",
-        "supplementalGroups", "sysctls", "tls", "tolerations", "topologySpreadConstraints", "tty",
-        "volumeDevices", "volumeMounts", "volumes", "workingDir",
+        "drop", "egress", "env", "envFrom", "externalIPs", "externalName", "finalizers",
+        "hostAliases", "hostIPC", "hostNetwork", "hostPID", "hostPort", "imagePullSecrets",
+        "ingress", "initContainers", "initialDelaySeconds", "labels", "limits", "loadBalancerIP",
+        "loadBalancerSourceRanges", "matchExpressions", "matchLabels", "minReadySeconds",
+        "nodePort", "nodeSelector", "nonResourceURLs", "paused", "ports", "priorityClassName",
+        "publishNotReadyAddresses", "readOnly", "readinessGates", "requests", "resourceNames",
+        "rules", "secrets", "serviceAccountName", "stdin", "stdinOnce", "stringData", "subPath",
+        "subPathExpr", "subjects", "supplementalGroups", "sysctls", "tls", "tolerations",
+        "topologySpreadConstraints", "tty", "volumeDevices", "volumeMounts", "volumes",
+        "workingDir",
     }
 )  # fmt: skip
 

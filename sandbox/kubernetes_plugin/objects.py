@@ -14,6 +14,13 @@ PATCH_FIELD_MANAGER: Final = "pulumi.com/patchFieldManager"
 DELETION_PROPAGATION: Final = "pulumi.com/deletionPropagationPolicy"
 REPLACE_UNREADY: Final = "pulumi.com/replaceUnready"
 
+_SERVER_ANNOTATIONS: Final = frozenset(
+    {
+        "deployment.kubernetes.io/revision",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    }
+)
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -37,12 +44,6 @@ class Kind:
 def kind_of(obj: Object) -> Kind:
     """The kind that an object says it is."""
     return Kind(as_text(obj.get("apiVersion")), as_text(obj.get("kind")))
-
-
-def kind_of_type(token: str) -> Kind:
-    """The kind behind a type token: `kubernetes:apps/v1:Deployment`, `kubernetes:core/v1:Pod`."""
-    _, module, name = (token.split(":") + ["", ""])[:3]
-    return Kind(module.removeprefix("core/"), name)
 
 
 def name_of(obj: Object) -> str:
@@ -96,3 +97,15 @@ def owned_by(obj: Object, owner: Object) -> bool:
     uid = dig(owner, "metadata", "uid")
     references = as_list(dig(obj, "metadata", "ownerReferences"))
     return uid is not None and any(dig(reference, "uid") == uid for reference in references)
+
+
+def importable(live: Object) -> Object:
+    """What the inputs of an imported object would have been: all but what the server decided."""
+    metadata = as_object(live.get("metadata"))
+    annotations: Object = {
+        key: value
+        for key, value in as_object(metadata.get("annotations")).items()
+        if key not in _SERVER_ANNOTATIONS
+    }
+    kept: Object = {key: value for key, value in live.items() if key != "status"}
+    return {**kept, "metadata": {**metadata, "annotations": annotations}}

@@ -1,7 +1,8 @@
 """The live object cut down to the shape of our inputs: what others own never shows as a difference.
 
-Keys that the inputs do not name are dropped (status, defaults, what a controller or another manager added);
-list elements are matched by position and further live ones dropped, as the official plugin does.
+Keys that the inputs do not name are dropped (status, defaults, what a controller or another
+manager added); list elements are matched by position and further live ones dropped, as the
+official plugin does.
 """
 
 from sandbox.kubernetes_plugin.values import Object, Value

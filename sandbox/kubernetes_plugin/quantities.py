@@ -1,7 +1,7 @@
 """Resource quantities (`500m`, `1.5Gi`) in the one form the API server answers with.
 
-The server rewrites what it is sent (`1000m` becomes `1`), so inputs are rewritten the same way in `check`;
-otherwise every refresh would report a change that nobody made.
+The server rewrites what it is sent (`1000m` becomes `1`), so inputs are rewritten the same way in
+`check`; otherwise every refresh would report a change that nobody made.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""When an object counts as live, judged from the object and what belongs to it. Pure: nothing is fetched here.
+"""When an object counts as live, judged from it and what belongs to it; fetches nothing.
 
-The rules are the official plugin's: a Deployment is rolled out, a Job is complete, a Service has no endpoint
-that is not ready, and so on. A kind without a rule is ready as soon as it exists.
+The rules are the official plugin's: a Deployment is rolled out, a Job is complete, a Service has
+no endpoint that is not ready, and so on. A kind without a rule is ready as soon as it exists.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def waiting(*reasons: str) -> Verdict:
 
 
 def judge_deployment(obj: Object) -> Verdict:
-    """Rolled out: the controller has seen this generation, and all replicas are new and available."""
+    """Rolled out: this generation was seen, and all replicas are new and available."""
     if not _observed(obj):
         return waiting("the deployment controller has not seen the change yet")
     wanted = as_int(dig(obj, "spec", "replicas"), 1)
@@ -111,7 +111,7 @@ def judge_job(obj: Object) -> Verdict:
 
 
 def judge_volume_claim(obj: Object) -> Verdict:
-    """Bound. (A class that waits for the first consumer is looked up where this is called.)"""
+    """Bound; a class that waits for its first consumer is looked up by the caller."""
     phase = as_text(dig(obj, "status", "phase"))
     return (
         READY

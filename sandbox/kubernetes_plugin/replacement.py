@@ -1,7 +1,7 @@
-"""Which changes an object cannot take in place: the API server would refuse them, so Pulumi must replace.
+"""Which changes an object cannot take in place, so that Pulumi must replace it.
 
-The table follows the official plugin. Data of ConfigMaps and Secrets is in it too, unless the provider was
-told that they are mutable: by default a changed Secret is a new Secret.
+The table follows the official plugin. Data of ConfigMaps and Secrets is in it too, unless the
+provider was told that they are mutable: by default a changed Secret is a new Secret.
 """
 
 from dataclasses import dataclass
@@ -24,20 +24,23 @@ _STATEFUL_SET: Final = (
 )
 _CONTAINER: Final = (
     "args", "command", "env", "image", "imagePullPolicy", "lifecycle", "livenessProbe", "ports",
-    "readinessProbe", "resources", "securityContext", "stdin", "stdinOnce", "terminationMessagePath",
-    "terminationMessagePolicy", "tty", "volumeDevices", "volumeMounts", "workingDir",
+    "readinessProbe", "resources", "securityContext", "stdin", "stdinOnce",
+    "terminationMessagePath", "terminationMessagePolicy", "tty", "volumeDevices", "volumeMounts",
+    "workingDir",
 )  # fmt: skip
 _POD: Final = (
     "affinity", "automountServiceAccountToken", "dnsConfig", "dnsPolicy", "enableServiceLinks",
     "hostAliases", "hostIPC", "hostNetwork", "hostPID", "hostname", "imagePullSecrets", "nodeName",
-    "nodeSelector", "overhead", "preemptionPolicy", "priority", "priorityClassName", "readinessGates",
-    "restartPolicy", "runtimeClassName", "schedulerName", "securityContext", "serviceAccount",
-    "serviceAccountName", "shareProcessNamespace", "subdomain", "terminationGracePeriodSeconds", "volumes",
+    "nodeSelector", "overhead", "preemptionPolicy", "priority", "priorityClassName",
+    "readinessGates", "restartPolicy", "runtimeClassName", "schedulerName", "securityContext",
+    "serviceAccount", "serviceAccountName", "shareProcessNamespace", "subdomain",
+    "terminationGracePeriodSeconds", "volumes",
 )  # fmt: skip
 _VOLUME_SOURCES: Final = (
     "awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "csi", "fc", "flexVolume",
     "flocker", "gcePersistentDisk", "glusterfs", "hostPath", "iscsi", "local", "nfs",
-    "photonPersistentDisk", "portworxVolume", "quobyte", "rbd", "scaleIO", "storageos", "vsphereVolume",
+    "photonPersistentDisk", "portworxVolume", "quobyte", "rbd", "scaleIO", "storageos",
+    "vsphereVolume",
 )  # fmt: skip
 
 _RULES: Final[dict[str, tuple[str, ...]]] = {

@@ -1,7 +1,7 @@
-"""The provider's options as the engine hands them over: strings by name, booleans as `true`/`false`.
+"""The provider's options as the engine hands them over: strings, booleans as `true`/`false`.
 
-Options that the SDK has but that this stand-in cannot honour are refused by name, never ignored; options
-that the SDK does not have are refused in `check_config`.
+Options that the SDK has but that this stand-in cannot honour are refused by name, never ignored;
+options that the SDK does not have are refused in `check_config`.
 """
 
 import os
@@ -16,10 +16,10 @@ PREFIX: Final = "kubernetes:config:"
 KNOWN_OPTIONS: Final = frozenset(
     {
         "alwaysRender", "cluster", "clusterIdentifier", "context", "deleteUnreachable",
-        "enableConfigMapMutable", "enablePatchForce", "enableSecretMutable", "enableServerSideApply",
-        "helmReleaseSettings", "kubeClientSettings", "kubeconfig", "namespace", "renderYamlToDirectory",
-        "skipUpdateUnreachable", "strictMode", "suppressDeprecationWarnings",
-        "suppressHelmHookWarnings", "upsertExistingObjects",
+        "enableConfigMapMutable", "enablePatchForce", "enableSecretMutable",
+        "enableServerSideApply", "helmReleaseSettings", "kubeClientSettings", "kubeconfig",
+        "namespace", "renderYamlToDirectory", "skipUpdateUnreachable", "strictMode",
+        "suppressDeprecationWarnings", "suppressHelmHookWarnings", "upsertExistingObjects",
         "__internal", "pluginDownloadURL", "version",
     }
 )  # fmt: skip
@@ -44,7 +44,7 @@ class Settings:
 def read_settings(
     variables: Mapping[str, str], environment: Mapping[str, str] = os.environ
 ) -> Settings:
-    """The options of a configure request; an option beats its environment variable, as officially."""
+    """The options of a configure request; an option beats its environment variable."""
 
     def text(option: str) -> str:
         return variables.get(PREFIX + option, "")

@@ -1,7 +1,8 @@
-"""Property values as the engine sends them: JSON plus two things JSON does not know, secrets and unknowns.
+"""Property values as the engine sends them: JSON plus secrets and unknowns.
 
-Everything past the gRPC border works on these trees. Decoding keeps secrets wrapped; `reveal` is the one
-place that takes the wrapping off, `carry_secrets` the one that puts it back on what goes out.
+Everything past the gRPC border works on these trees. Decoding keeps secrets wrapped; `reveal` is
+the one place that takes the wrapping off, `carry_secrets` the one that puts it back on what goes
+out.
 """
 
 from typing import Any, Final, TypeAlias, cast
@@ -143,8 +144,8 @@ def has_secret(value: Value) -> bool:
 def carry_secrets(outgoing: Object, known: Object) -> Object:
     """Mark in `outgoing` whatever is secret in `known`, and the data of every Secret in any case.
 
-    A list with one secret in it becomes secret as a whole: its order may change on the server, and then
-    nobody could tell which element to hide.
+    A list with one secret in it becomes secret as a whole: its order may change on the server,
+    and then nobody could tell which element to hide.
     """
     if outgoing.get("kind") == "Secret":
         return {

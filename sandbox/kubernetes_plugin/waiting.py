@@ -1,7 +1,7 @@
-"""Waiting until objects are live, or gone, with words for the person who waits.
+"""Waiting until objects are live, with words for the person who waits.
 
-Polls rather than watches: a poll cannot miss an event, survives a restart of the API server, and the sandbox
-is small. Ends at once when the engine cancels. What "live" means is in `readiness`.
+Polls rather than watches: a poll cannot miss an event, survives a restart of the API server, and
+the sandbox is small. Ends at once when the engine cancels. What "live" means is in `readiness`.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,6 @@ from sandbox.kubernetes_plugin.errors import (
     Unsupported,
 )
 from sandbox.kubernetes_plugin.objects import (
-    DELETION_PROPAGATION,
     SKIP_AWAIT,
     TIMEOUT_SECONDS,
     WAIT_FOR,
@@ -39,7 +38,7 @@ from sandbox.kubernetes_plugin.readiness import (
     pod_troubles,
     waiting,
 )
-from sandbox.kubernetes_plugin.values import Object, as_list, as_object, as_text, dig
+from sandbox.kubernetes_plugin.values import Object, as_list, as_text, dig
 
 _DEFAULT_SECONDS: Final = {
     "v1/PersistentVolume": 300.0,
@@ -47,22 +46,13 @@ _DEFAULT_SECONDS: Final = {
     "v1/ResourceQuota": 60.0,
     "v1/Secret": 5.0,
 }
-_TEN_MINUTES: Final = 600.0
+TEN_MINUTES: Final = 600.0
 # How long a Service without any endpoint is watched before it counts as live all the same.
 _SETTLE_SECONDS: Final = 10.0
-_SLOWEST_POLL: Final = 1.0
-_POLICIES: Final = {"orphan": "Orphan", "background": "Background"}
-# Kinds for which `skipAwait: "true"` has always skipped the wait for the deletion as well.
-_SKIPS_DELETION_TOO: Final = frozenset(
-    {
-        "apps/v1/DaemonSet",
-        "apps/v1/Deployment",
-        "apps/v1/StatefulSet",
-        "batch/v1/Job",
-        "v1/Namespace",
-        "v1/Pod",
-        "v1/ReplicationController",
-    }
+SLOWEST_POLL: Final = 1.0
+# Awaited when created, but never reported as broken by a refresh.
+_NOT_JUDGED_ON_READ: Final = frozenset(
+    {"v1/PersistentVolume", "v1/PersistentVolumeClaim", "v1/ResourceQuota", "v1/Secret"}
 )
 
 
@@ -74,13 +64,13 @@ class Waiter:
     log: EngineLog
 
     def until_ready(self, live: Object, inputs: Object, timeout: float, urn: str) -> Object:
-        """The live object once it is ready. Raises `NotReady` with its last state on time-out or cancel."""
+        """The live object once it is ready; `NotReady` with its last state if it never is."""
         if annotation(inputs, WAIT_FOR):
             raise Unsupported(f"the annotation {WAIT_FOR}")
         if annotation(inputs, SKIP_AWAIT) in {"true", "ready"}:
             return live
         kind, name = kind_of(live), name_of(live)
-        seconds = _seconds(timeout, inputs, _DEFAULT_SECONDS.get(kind.key, _TEN_MINUTES))
+        seconds = patience(timeout, inputs, _DEFAULT_SECONDS.get(kind.key, TEN_MINUTES))
         expired, settled = self.api.deadline(seconds), self.api.deadline(_SETTLE_SECONDS)
         verdict, pause = self.verdict(live), 0.2
         while not verdict.ready and not (verdict.settling and settled()):
@@ -100,7 +90,7 @@ class Waiter:
                 raise NotReady(
                     f'waiting for {kind.name} "{name}" was cancelled', reasons, live
                 ) from None
-            pause = min(pause * 1.3, _SLOWEST_POLL)
+            pause = min(pause * 1.3, SLOWEST_POLL)
             live = self._again(kind, live, urn)
             verdict = self.verdict(live)
         self.log.status(urn, f"{kind.name} initialization complete" if pause > 0.2 else "")
@@ -134,6 +124,17 @@ class Waiter:
         if key == "apps/v1/Deployment" and verdict.ready:
             return self._claims_verdict(live)
         return verdict
+
+    def troubles(self, live: Object, inputs: Object) -> list[str]:
+        """Why an object that is being refreshed is not live; empty if it is."""
+        kind = kind_of(live)
+        if kind.key in _NOT_JUDGED_ON_READ or annotation(inputs, SKIP_AWAIT) in {"true", "ready"}:
+            return []
+        verdict = self.verdict(live)
+        if verdict.ready or verdict.settling:
+            return []
+        told = f'{kind.name} "{name_of(live)}" is not ready'
+        return [told, *verdict.reasons, *self._explain(live)]
 
     def _first_consumer(self, claim: Object) -> bool:
         name = as_text(dig(claim, "spec", "storageClassName"))
@@ -195,62 +196,8 @@ class Waiter:
         except (ApiError, NoSuchKind, Unreachable):
             return []
 
-    def delete(self, live: Object, inputs: Object, timeout: float, urn: str) -> None:
-        """Delete the object and wait until it is gone; one that is gone already is no error."""
-        kind, namespace, name = kind_of(live), namespace_of(live), name_of(live)
-        policy = _POLICIES.get(annotation(inputs, DELETION_PROPAGATION).lower(), "Foreground")
-        try:
-            self.api.delete(kind, namespace, name, policy)
-        except NoSuchKind:
-            return
-        except ApiError as error:
-            if error.not_found:
-                return
-            raise
-        if annotation(inputs, SKIP_AWAIT) == "true" and kind.key in _SKIPS_DELETION_TOO:
-            return
-        seconds = _seconds(timeout, inputs, _TEN_MINUTES)
-        expired, pause = self.api.deadline(seconds), 0.1
-        uid = dig(live, "metadata", "uid")
-        while current := self._remaining(kind, namespace, name, uid):
-            held = _held_by(current)
-            if expired():
-                raise PluginError(
-                    f'{kind.name} "{name}" still exists {seconds:g} s after its deletion was asked for{held}'
-                )
-            self.log.status(urn, f"waiting for the deletion{held}")
-            try:
-                self.api.pause(pause)
-            except Cancelled:
-                raise Cancelled(
-                    f'waiting for the deletion of {kind.name} "{name}" was cancelled{held}'
-                ) from None
-            pause = min(pause * 1.5, _SLOWEST_POLL)
-        self.log.status(urn, "")
 
-    def _remaining(self, kind: Kind, namespace: str, name: str, uid: object) -> Object | None:
-        try:
-            current = self.api.get(kind, namespace, name)
-        except (ApiError, NoSuchKind) as error:
-            if isinstance(error, NoSuchKind) or error.not_found:
-                return None
-            raise
-        # Another object of the same name has taken its place: ours is gone.
-        return current if uid in (None, dig(current, "metadata", "uid")) else None
-
-
-def _held_by(obj: Object) -> str:
-    finalizers = [as_text(entry) for entry in as_list(dig(obj, "metadata", "finalizers"))]
-    finalizers += [as_text(entry) for entry in as_list(dig(obj, "spec", "finalizers"))]
-    told = f"; finalizers: {', '.join(finalizers)}" if finalizers else ""
-    for kind in ("NamespaceContentRemaining", "NamespaceFinalizersRemaining"):
-        entry = as_object(condition(obj, kind))
-        if entry.get("status") == "True":
-            told += f"; {as_text(entry.get('message'))}"
-    return told
-
-
-def _seconds(timeout: float, inputs: Object, default: float) -> float:
+def patience(timeout: float, inputs: Object, default: float) -> float:
     """The resource option `customTimeouts` first, then the annotation, then the kind's default."""
     if timeout > 0:
         return timeout

@@ -1,0 +1,62 @@
+"""A plugin process per test module, a namespace per test."""
+
+import os
+import secrets
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.kubernetes_plugin.driver import Plugin, start
+
+Kubectl = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def kubeconfig() -> Path:
+    """The cluster to test against."""
+    return Path(os.environ["CODER_STACK_KUBECONFIG"])
+
+
+@pytest.fixture
+def kubectl(kubeconfig: Path) -> Kubectl:
+    """Somebody else who changes the cluster."""
+
+    def run(*arguments: str, stdin: str | None = None) -> str:
+        done = subprocess.run(
+            ["kubectl", "--kubeconfig", str(kubeconfig), *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return run
+
+
+@pytest.fixture
+def namespace(kubectl: Kubectl) -> Iterator[str]:
+    """A namespace of the test's own."""
+    name = f"plugin-{secrets.token_hex(4)}"
+    kubectl("create", "namespace", name)
+    yield name
+    kubectl("delete", "namespace", name, "--wait=false")
+
+
+@pytest.fixture
+def unconfigured(tmp_path: Path) -> Iterator[Plugin]:
+    """A fresh plugin process."""
+    plugin = start(tmp_path)
+    yield plugin
+    plugin.stop()
+
+
+@pytest.fixture
+def plugin(unconfigured: Plugin, kubeconfig: Path) -> Plugin:
+    """A plugin that may change Secrets and ConfigMaps in place, as the program's provider does."""
+    return unconfigured.configure(
+        kubeconfig=str(kubeconfig), enableSecretMutable="true", enableConfigMapMutable="true"
+    )
