@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any, Final
 
-from sandbox.kubernetes_plugin.servicer import Servicer
+from sandbox.kubernetes_plugin import bare_sdk
 
 # Each waiting resource holds a thread; the engine runs that many at once at most.
 _THREADS: Final = 64
@@ -22,6 +22,7 @@ _LARGEST_MESSAGE: Final = 400 * 1024 * 1024
 
 def main(arguments: list[str]) -> int:
     """Serve until the parent process is gone."""
+    bare_sdk.install()
     grpc: Any = import_module("grpc")
     services: Any = import_module("pulumi.runtime.proto.provider_pb2_grpc")
     engine = next((argument for argument in arguments if not argument.startswith("-")), "")
@@ -32,7 +33,8 @@ def main(arguments: list[str]) -> int:
             ("grpc.max_send_message_length", _LARGEST_MESSAGE),
         ],
     )
-    services.add_ResourceProviderServicer_to_server(Servicer(engine), server)
+    servicer: Any = import_module("sandbox.kubernetes_plugin.servicer")
+    services.add_ResourceProviderServicer_to_server(servicer.Servicer(engine), server)
     port: int = server.add_insecure_port("127.0.0.1:0")
     server.start()
     sys.stdout.write(f"{port}\n")

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sandbox.kubernetes_plugin.errors import Unreachable
 from sandbox.kubernetes_plugin.values import Object, as_list, as_object, as_text, dig, from_json
 
@@ -85,6 +83,8 @@ def _default() -> Kubeconfig:
 
 
 def _parse(text: str, source: str) -> Object:
+    import yaml  # noqa: PLC0415 - only where a kubeconfig is read
+
     try:
         return from_json(yaml.safe_load(text))
     except yaml.YAMLError as error:

@@ -21,6 +21,8 @@ class Verdict:
     hopeless: bool = False
     # Ready only if nothing changes for a while: nothing has shown up that could be waited for.
     settling: bool = False
+    # The controller has not looked at the newest change yet, so its status says nothing about it.
+    unseen: bool = False
 
 
 READY: Final = Verdict(ready=True)
@@ -34,7 +36,7 @@ def waiting(*reasons: str) -> Verdict:
 def judge_deployment(obj: Object) -> Verdict:
     """Rolled out: this generation was seen, and all replicas are new and available."""
     if not _observed(obj):
-        return waiting("the deployment controller has not seen the change yet")
+        return _unseen("deployment")
     wanted = as_int(dig(obj, "spec", "replicas"), 1)
     status = as_object(obj.get("status"))
     updated, available = (
@@ -60,7 +62,7 @@ def judge_deployment(obj: Object) -> Verdict:
 def judge_stateful_set(obj: Object) -> Verdict:
     """All replicas are ready and of the newest revision."""
     if not _observed(obj):
-        return waiting("the statefulset controller has not seen the change yet")
+        return _unseen("statefulset")
     wanted = as_int(dig(obj, "spec", "replicas"), 1)
     status = as_object(obj.get("status"))
     ready, updated = as_int(status.get("readyReplicas")), as_int(status.get("updatedReplicas"))
@@ -78,7 +80,7 @@ def judge_stateful_set(obj: Object) -> Verdict:
 def judge_daemon_set(obj: Object) -> Verdict:
     """Every node that should run the pod runs the newest one, and it is available."""
     if not _observed(obj):
-        return waiting("the daemonset controller has not seen the change yet")
+        return _unseen("daemonset")
     status = as_object(obj.get("status"))
     wanted = as_int(status.get("desiredNumberScheduled"))
     updated = as_int(status.get("updatedNumberScheduled"))
@@ -215,6 +217,11 @@ def _container_trouble(status: Object) -> str:
     if code and status.get("ready") is not True:
         return f"{as_text(ended.get('reason')) or 'Error'}: exited with code {code}"
     return ""
+
+
+def _unseen(controller: str) -> Verdict:
+    told = f"the {controller} controller has not seen the change yet"
+    return Verdict(ready=False, reasons=[told], unseen=True)
 
 
 def _observed(obj: Object) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any
 
 from sandbox.kubernetes_plugin import configuring, naming
@@ -51,12 +51,12 @@ class Servicer(_services.ResourceProviderServicer):
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """The version of the SDK that programs use, so that the engine sees what it expects."""
-        return _plugin.PluginInfo(version=metadata.version("pulumi-kubernetes"))
+        return _plugin.PluginInfo(version=_sdk_version())
 
     def GetSchema(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """The least that is a schema; programs bring their own types."""
-        version = metadata.version("pulumi-kubernetes")
-        return _pb.GetSchemaResponse(schema=json.dumps({"name": "kubernetes", "version": version}))
+        schema = {"name": "kubernetes", "version": _sdk_version()}
+        return _pb.GetSchemaResponse(schema=json.dumps(schema))
 
     def GetMapping(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """No mappings to other ecosystems."""
@@ -226,3 +226,9 @@ class Servicer(_services.ResourceProviderServicer):
         if self._provider is None:
             raise PluginError("the kubernetes provider is not configured yet")
         return self._provider
+
+
+def _sdk_version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - slow, and most starts never ask
+
+    return version("pulumi-kubernetes")

@@ -131,7 +131,7 @@ class Waiter:
         if kind.key in _NOT_JUDGED_ON_READ or annotation(inputs, SKIP_AWAIT) in {"true", "ready"}:
             return []
         verdict = self.verdict(live)
-        if verdict.ready or verdict.settling:
+        if verdict.ready or verdict.settling or verdict.unseen:
             return []
         told = f'{kind.name} "{name_of(live)}" is not ready'
         return [told, *verdict.reasons, *self._explain(live)]
