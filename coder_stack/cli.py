@@ -9,6 +9,8 @@ import importlib.util
 
 import typer
 
+from coder_stack import license_cli
+
 app = typer.Typer(
     name="coder-stack",
     help="Deploy Coder on Kubernetes with Pulumi and keep it converged.",
@@ -16,6 +18,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(license_cli.app, name="license")
 
 
 @app.callback()

@@ -1,0 +1,217 @@
+"""What an answer means: a model, or the one leaf of errors.py that fits.
+
+Pure. The messages of coderd are matched here and nowhere else. An answer counts as coderd's own if
+it carries coderd's version header or one of its known messages: an ingress, a gateway or the
+Kubernetes API server can answer 404 too, and that must never read as "gone" (U1).
+"""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Literal, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from coder_stack.coderd import refusals as say
+from coder_stack.coderd.call import Call
+from coder_stack.coderd.errors import (
+    AnswerLost,
+    ApiServerRefused,
+    CertificateNotTrusted,
+    CoderdError,
+    InvalidConnection,
+    ProtocolError,
+    RateLimited,
+    ServerFault,
+    Unavailable,
+)
+from coder_stack.coderd.exchange import Answer, Failure
+from coder_stack.coderd.retry import seconds_to_wait
+
+__all__ = ["error_in", "parsed"]
+
+T = TypeVar("T")
+
+
+class _KubernetesStatus(BaseModel):
+    kind: Literal["Status"]
+    apiVersion: Literal["v1"]  # noqa: N815  # Kubernetes' spelling
+    message: str = ""
+
+
+def parsed(call: Call, answer: Answer, shape: TypeAdapter[T]) -> T | ProtocolError:
+    """The body of a good answer as a model."""
+    try:
+        return shape.validate_json(answer.body)
+    except ValidationError as error:
+        json_at_all = all(problem["type"] != "json_invalid" for problem in error.errors())
+    fault = "shape" if json_at_all else "not-json"
+    what = "JSON of another shape than coderd's" if json_at_all else "something that is not JSON"
+    why = f"the answer is {what}; check that the URL leads to coderd."
+    return ProtocolError(
+        call.operation,
+        why,
+        fault=fault,
+        may_have_happened=call.changes_something,
+        status=answer.status,
+    )
+
+
+def error_in(
+    call: Call, outcome: Answer | Failure, base_url: str, now: datetime
+) -> CoderdError | None:
+    """The error that the outcome of an attempt stands for; None if it is a good answer."""
+    if isinstance(outcome, Failure):
+        return _FAILURES[outcome](call)
+    if outcome.status in call.success:
+        return None
+    if 300 <= outcome.status < 400:
+        return _redirected(call, outcome, base_url)
+    wait = seconds_to_wait(outcome.retry_after, now)
+    if outcome.status == 429:
+        why = "too many requests in a short time; try again later."
+        return RateLimited(call.operation, why, status=429, retry_after=wait)
+    by_kubernetes = None if outcome.from_coderd else _model(_KubernetesStatus, outcome.body)
+    if by_kubernetes is not None:
+        return _of_api_server(call, outcome, by_kubernetes, wait)
+    if outcome.status in (502, 503, 504):
+        why = "coderd does not answer at the moment; try again later."
+        doubt = call.changes_something
+        return Unavailable(
+            call.operation, why, may_have_happened=doubt, status=outcome.status, retry_after=wait
+        )
+    return _refused(call, outcome)
+
+
+def _refused(call: Call, answer: Answer) -> CoderdError:
+    said = _model(say.Said, answer.body)
+    if said is not None:
+        known = say.refusal(call, answer.status, said, trusted=answer.from_coderd)
+        if known is not None:
+            return known
+    if answer.from_coderd and answer.status >= 500:
+        why = "coderd failed internally; look into its log."
+        doubt = call.changes_something
+        return ServerFault(call.operation, why, may_have_happened=doubt, status=answer.status)
+    if answer.from_coderd:
+        return _protocol(
+            call, "status", "coderd gave an answer that this call does not have", answer.status
+        )
+    return _protocol(call, "not-coderd", "something else than coderd answered", answer.status)
+
+
+def _redirected(call: Call, answer: Answer, base_url: str) -> ProtocolError:
+    why = "the server answered with a redirect, which is not followed; "
+    own, target = urlsplit(base_url), _split(answer.location)
+    if own.scheme == "http" and target == ("https", own.hostname):
+        why += "set the URL to https."
+    else:
+        why += "set the URL to the address where coderd really is."
+    return ProtocolError(
+        call.operation,
+        why,
+        fault="redirect",
+        # All but 303 say "ask there instead": nothing was done here.
+        may_have_happened=call.changes_something and answer.status == 303,
+        status=answer.status,
+    )
+
+
+def _split(location: str | None) -> tuple[str, str | None] | None:
+    try:
+        target = urlsplit(location or "")
+    except ValueError:
+        return None
+    return target.scheme, target.hostname
+
+
+def _of_api_server(
+    call: Call, answer: Answer, status: _KubernetesStatus, wait: float | None
+) -> CoderdError:
+    if answer.status >= 500:
+        # Both are said before anything was passed on to a pod.
+        untouched = re.search(r"no endpoints available|dial tcp", status.message) is not None
+        why = "the Kubernetes API server finds no ready endpoint of coderd; wait for its pods."
+        return Unavailable(
+            call.operation,
+            why,
+            may_have_happened=call.changes_something and not untouched,
+            status=answer.status,
+            retry_after=wait,
+        )
+    why = _API_SERVER_REFUSALS.get(
+        answer.status,
+        "the Kubernetes API server refused to pass the call on; check the connection.",
+    )
+    return ApiServerRefused(call.operation, why, status=answer.status)
+
+
+_API_SERVER_REFUSALS = {
+    401: "the Kubernetes API server did not accept the kubeconfig's credentials; renew them.",
+    403: "the kubeconfig's user may not use the proxy of coderd's Service; grant services/proxy.",
+    404: "the Kubernetes API server has no such Service; check namespace, name and port.",
+}
+
+
+def _protocol(
+    call: Call, fault: Literal["status", "not-coderd"], what: str, status: int
+) -> ProtocolError:
+    why = f"{what} (status {status}); check that the URL leads to coderd."
+    doubt = call.changes_something
+    return ProtocolError(call.operation, why, fault=fault, may_have_happened=doubt, status=status)
+
+
+def _not_sent(call: Call) -> CoderdError:
+    return Unavailable(
+        call.operation, "no connection to coderd; check that it runs and can be reached."
+    )
+
+
+def _lost(call: Call) -> CoderdError:
+    why = "the connection broke or the time was up before an answer came."
+    if call.idempotent:
+        return Unavailable(call.operation, why, may_have_happened=call.changes_something)
+    return AnswerLost(call.operation, why, may_have_happened=True)
+
+
+def _untrusted(call: Call) -> CoderdError:
+    why = "the server's certificate is not trusted; set the CA bundle that signed it."
+    return CertificateNotTrusted(call.operation, why)
+
+
+def _unsendable(call: Call) -> CoderdError:
+    return InvalidConnection(
+        call.operation, "the request cannot be written as HTTP; check the settings."
+    )
+
+
+def _too_large(call: Call) -> CoderdError:
+    why = "the answer is larger than any of coderd's; check that the URL leads to coderd."
+    doubt = call.changes_something
+    return ProtocolError(call.operation, why, fault="too-large", may_have_happened=doubt)
+
+
+def _garbled(call: Call) -> CoderdError:
+    why = "the answer cannot be decoded; check what stands between here and coderd."
+    doubt = call.changes_something
+    return ProtocolError(call.operation, why, fault="not-json", may_have_happened=doubt)
+
+
+_FAILURES: dict[Failure, Callable[[Call], CoderdError]] = {
+    Failure.NOT_SENT: _not_sent,
+    Failure.LOST: _lost,
+    Failure.UNTRUSTED: _untrusted,
+    Failure.TOO_LARGE: _too_large,
+    Failure.GARBLED: _garbled,
+    Failure.UNSENDABLE: _unsendable,
+}
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def _model(shape: type[M], body: bytes) -> M | None:
+    try:
+        return shape.model_validate_json(body)
+    except ValidationError:
+        return None

@@ -1,0 +1,109 @@
+"""Where coderd is and how to speak to it: checked before anything is sent (CP8).
+
+Pure: opens no socket and knows no HTTP library. What is refused here (a URL with a password in it,
+a secret over plain http) is an error before any request. The sockets are in exchange.py.
+"""
+
+import re
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from coder_stack.coderd.errors import InvalidConnection
+
+__all__ = ["Connection", "Deadlines", "service_proxy_url"]
+
+_OPERATION = "connect to coderd"
+# Stricter than the standard, so that no two parsers can read different hosts out of one text.
+_URL = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[a-z0-9._-]+|\[[0-9a-f:.]+\])"
+    r"(?P<port>:[0-9]{1,5})?(?P<path>/[a-z0-9._~:/%-]*)?",
+    re.IGNORECASE | re.ASCII,
+)
+_HEADER_TEXT = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deadlines:
+    """Seconds. `total` bounds one call with all its retries; the other two bound each attempt."""
+
+    connect: float = 5.0
+    read: float = 30.0
+    total: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """`base_url` may end in a path: that of the API server's service proxy (`service_proxy_url`).
+
+    `ca_bundle` is PEM text or a path, and is then the only authority trusted. `allow_insecure`
+    permits secrets over plain http to other machines; loopback never needs it.
+    """
+
+    base_url: str
+    token: SecretStr | None = None
+    ca_bundle: str | None = field(default=None, repr=False)
+    allow_insecure: bool = False
+    deadlines: Deadlines = Deadlines()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base_url", _checked_url(self.base_url))
+        if self.token is not None:
+            object.__setattr__(self, "token", checked_token(self.token))
+        if min(self.deadlines.connect, self.deadlines.read, self.deadlines.total) <= 0:
+            raise InvalidConnection(_OPERATION, "every deadline must be longer than zero seconds.")
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the host is this machine."""
+        return _is_loopback(urlsplit(self.base_url).hostname or "")
+
+    @property
+    def may_carry_secrets(self) -> bool:
+        """CP8: https, this machine, or a setting that says so."""
+        return self.base_url.startswith("https:") or self.is_loopback or self.allow_insecure
+
+
+def service_proxy_url(
+    api_server: str, namespace: str, service: str, port: str | int, *, tls: bool = False
+) -> str:
+    """The way in with nothing but a kubeconfig; `tls` if coderd itself serves https."""
+    scheme = "https" if tls else "http"
+    target = f"{scheme}:{service}:{port}"
+    return f"{api_server.rstrip('/')}/api/v1/namespaces/{namespace}/services/{target}/proxy"
+
+
+def checked_token(token: SecretStr) -> SecretStr:
+    """The token without the line break that Secrets so often end in, if a header can carry it."""
+    text = token.get_secret_value().strip()
+    if not _HEADER_TEXT.fullmatch(text):
+        why = "the session token is empty or holds characters that no token has; copy it again."
+        raise InvalidConnection(_OPERATION, why)
+    return SecretStr(text)
+
+
+def _checked_url(url: str) -> str:
+    match = _URL.fullmatch(url.strip())
+    port = match["port"] if match else None
+    if match is None or (port and not 0 < int(port[1:]) < 65536) or ".." in (match["path"] or ""):
+        # The URL is not repeated: somebody may have put a password into it.
+        raise InvalidConnection(
+            _OPERATION,
+            "its URL must be http:// or https://, a host, and at most a port and a path "
+            "(no user, query or fragment); correct the setting.",
+        )
+    return match[0].rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return address.ipv4_mapped.is_loopback
+    return address.is_loopback

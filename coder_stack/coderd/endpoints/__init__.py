@@ -1,0 +1,1 @@
+"""Coderd's routes, one method each, in groups; client.py puts them together."""

@@ -1,0 +1,52 @@
+"""Licenses and what they entitle to (L, E). What is inside a license is read in license.py."""
+
+from pydantic import SecretStr, TypeAdapter
+
+from coder_stack.coderd.call import Call
+from coder_stack.coderd.caller import Caller
+from coder_stack.coderd.models import Entitlements, License, List
+
+__all__ = ["LicenseEndpoints"]
+
+_LICENSE = TypeAdapter(License)
+_LICENSES = TypeAdapter[tuple[License, ...]](List[License])
+_ENTITLEMENTS = TypeAdapter(Entitlements)
+_PATH = ("api", "v2", "licenses")
+
+
+class LicenseEndpoints(Caller):
+    """Licenses and entitlements."""
+
+    def licenses(self) -> tuple[License, ...]:
+        """All stored ones by id. Empty also for a user who may not see them: only an owner may."""
+        return self._ask(Call(operation="list licenses", method="GET", path=_PATH), _LICENSES)
+
+    def add_license(self, jwt: SecretStr) -> License:
+        """The trimmed text: coderd would store a copy with a line break as another license."""
+        call = Call(
+            operation="add the license",
+            method="POST",
+            path=_PATH,
+            success=frozenset({201}),
+            body={"license": SecretStr(jwt.get_secret_value().strip())},
+        )
+        return self._ask(call, _LICENSE)
+
+    def delete_license(self, license_id: int) -> None:
+        """For good; NotFound if it is gone."""
+        call = Call(
+            operation=f"delete license {license_id}",
+            method="DELETE",
+            path=(*_PATH, str(license_id)),
+        )
+        self._answer(call)
+
+    def entitlements(self) -> Entitlements:
+        """What coderd computed last. The route asks for no token; one is sent if there is one."""
+        call = Call(
+            operation="read entitlements",
+            method="GET",
+            path=("api", "v2", "entitlements"),
+            auth="token if any",
+        )
+        return self._ask(call, _ENTITLEMENTS)

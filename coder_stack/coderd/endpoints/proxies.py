@@ -1,0 +1,92 @@
+"""Workspace proxies as coderd knows them: registrations and their tokens (W1)."""
+
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from coder_stack.coderd.call import Call, quoted
+from coder_stack.coderd.caller import Caller
+from coder_stack.coderd.models import List, RegisteredProxy, WireModel, WorkspaceProxy
+
+__all__ = ["ProxyEndpoints"]
+
+
+class _Regions(WireModel):
+    regions: List[WorkspaceProxy]
+
+
+_REGIONS = TypeAdapter(_Regions)
+_PROXY = TypeAdapter(WorkspaceProxy)
+_REGISTERED = TypeAdapter(RegisteredProxy)
+_PATH = ("api", "v2", "workspaceproxies")
+_FEATURE = "workspace_proxy"
+
+
+class ProxyEndpoints(Caller):
+    """Workspace proxies. `proxy` is an id, or a name in its exact case."""
+
+    def workspace_proxies(self) -> tuple[WorkspaceProxy, ...]:
+        """The primary first, then the others; deleted ones are left out."""
+        call = Call(operation="list workspace proxies", method="GET", path=_PATH, feature=_FEATURE)
+        return self._ask(call, _REGIONS).regions
+
+    def workspace_proxy(self, proxy: str) -> WorkspaceProxy:
+        """One proxy. By id this finds deleted ones too: look at `deleted`."""
+        call = Call(
+            operation=f"look up workspace proxy {quoted(proxy)}",
+            method="GET",
+            path=(*_PATH, proxy),
+            feature=_FEATURE,
+        )
+        return self._ask(call, _PROXY)
+
+    def create_workspace_proxy(
+        self, name: str, *, display_name: str = "", icon: str = ""
+    ) -> RegisteredProxy:
+        """A registration and its token. Without display name or icon it cannot be updated later."""
+        call = Call(
+            operation=f"create workspace proxy {quoted(name)}",
+            method="POST",
+            path=_PATH,
+            success=frozenset({201}),
+            body={"name": name, "display_name": display_name, "icon": icon},
+            feature=_FEATURE,
+        )
+        return self._ask(call, _REGISTERED)
+
+    def update_workspace_proxy(
+        self,
+        proxy: UUID,
+        *,
+        name: str,
+        display_name: str,
+        icon: str,
+        regenerate_token: bool = False,
+    ) -> RegisteredProxy:
+        """All three texts must be given and non-empty. A new token ends the old one at once."""
+        call = Call(
+            operation=f"update workspace proxy {quoted(name)}",
+            method="PATCH",
+            path=(*_PATH, str(proxy)),
+            body={
+                "id": proxy,
+                "name": name,
+                "display_name": display_name,
+                "icon": icon,
+                "regenerate_token": regenerate_token,
+            },
+            feature=_FEATURE,
+            # A second new token would make the first, perhaps already in use, worthless.
+            repeatable=not regenerate_token,
+        )
+        return self._ask(call, _REGISTERED)
+
+    def delete_workspace_proxy(self, proxy: str) -> None:
+        """Frees the name at once. By name NotFound if it is gone; by id it may be repeated."""
+        call = Call(
+            operation=f"delete workspace proxy {quoted(proxy)}",
+            method="DELETE",
+            path=(*_PATH, proxy),
+            feature=_FEATURE,
+        )
+        self._answer(call)

@@ -1,0 +1,222 @@
+"""One attempt at one call: the only module that knows the HTTP library.
+
+Ends in an `Answer` or a `Failure`, never in an exception, because the library's exceptions carry
+URLs, headers and parts of bodies. Leaves judging to answers.py and repeating to retry.py. Redirects
+are not followed, cookies are neither kept nor sent: coderd's login sets one, and on the server a
+cookie beats the token header.
+"""
+
+import contextlib
+import json
+import logging
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import httpx
+from pydantic import SecretStr
+
+from coder_stack.coderd.call import Call
+from coder_stack.coderd.connection import Connection
+from coder_stack.coderd.errors import InvalidConnection
+from coder_stack.coderd.retry import Deadline
+
+__all__ = ["Answer", "Exchange", "Failure", "Transport", "api_server_transport"]
+
+Transport = httpx.BaseTransport
+"""What tests and other ways in plug into a client."""
+
+_LARGEST_ANSWER = 16 * 1024 * 1024
+_TOKEN_HEADER = "Coder-Session-Token"  # noqa: S105  # a header's name
+_KEY_HEADER = "Coder-Provisioner-Daemon-Key"
+
+
+class Failure(Enum):
+    """Why there is no answer to judge."""
+
+    NOT_SENT = "no connection"
+    LOST = "sent, then the connection broke or the time was up"
+    UNTRUSTED = "the certificate was not trusted"
+    TOO_LARGE = "more than any answer of coderd"
+    GARBLED = "not decodable"
+    UNSENDABLE = "the request itself is not valid HTTP"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, reduced to what decides."""
+
+    status: int
+    body: bytes = field(repr=False)
+    from_coderd: bool
+    """Coderd marks every response with its version; nothing in front of it does."""
+    retry_after: str | None = field(default=None, repr=False)
+    location: str | None = field(default=None, repr=False)
+
+
+class Exchange:
+    """A pool of connections to one coderd; safe to share between threads."""
+
+    def __init__(self, connection: Connection, transport: Transport | None = None) -> None:
+        if transport is not None and connection.ca_bundle is not None:
+            why = "a CA bundle has no effect on a transport of its own; give it to the transport."
+            raise InvalidConnection("connect to coderd", why)
+        logging.getLogger("httpcore.http11").addFilter(_no_response_headers)
+        self._connection = connection
+        self._http = httpx.Client(
+            transport=transport,
+            verify=_tls(connection.ca_bundle) if connection.ca_bundle else True,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            follow_redirects=False,
+            # A proxy from the environment must not see what is meant for this machine alone.
+            trust_env=not connection.is_loopback,
+            headers={
+                "User-Agent": "coder-stack",
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+            },
+        )
+
+    def close(self) -> None:
+        """Give the sockets back."""
+        self._http.close()
+
+    def send(self, call: Call, token: SecretStr | None, deadline: Deadline) -> Answer | Failure:
+        """One attempt, not longer than what is left of the deadline."""
+        left = deadline.left()
+        if left <= 0:
+            return Failure.NOT_SENT
+        limits = self._connection.deadlines
+        read = min(limits.read, left)
+        timeout = httpx.Timeout(connect=min(limits.connect, left), read=read, write=read, pool=left)
+        try:
+            request = self._http.build_request(
+                call.method,
+                self._url(call),
+                headers=_headers(call, token),
+                content=None if call.body is None else json.dumps(call.body, default=_reveal),
+                timeout=timeout,
+            )
+        except (httpx.InvalidURL, ValueError):
+            return Failure.UNSENDABLE
+        try:
+            response = self._http.send(request, stream=True)
+            with contextlib.closing(response):
+                body = _read(response, deadline)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as e:
+            return Failure.UNTRUSTED if _is_about_certificates(e) else Failure.NOT_SENT
+        except (httpx.UnsupportedProtocol, httpx.LocalProtocolError):
+            return Failure.UNSENDABLE
+        except httpx.DecodingError:
+            return Failure.GARBLED
+        except (httpx.HTTPError, OSError):
+            return Failure.LOST
+        return body if isinstance(body, Failure) else _answer(response, body)
+
+    def _url(self, call: Call) -> str:
+        path = "/".join(quote(segment, safe="") for segment in call.path)
+        query = f"?{urlencode(call.query)}" if call.query else ""
+        return f"{self._connection.base_url}/{path}{query}"
+
+
+def api_server_transport(
+    *,
+    ca_file: str | None = None,
+    cert_file: str | None = None,
+    key_file: str | None = None,
+    bearer: Callable[[], SecretStr] | None = None,
+) -> Transport:
+    """A transport with a kubeconfig's credentials, for a `base_url` made by `service_proxy_url`.
+
+    `bearer` is asked for every request, because tokens of exec plugins expire. Verification cannot
+    be turned off.
+    """
+    context = ssl.create_default_context() if ca_file is None else _tls(ca_file)
+    if cert_file is not None:
+        try:
+            context.load_cert_chain(cert_file, key_file)
+        except (OSError, ValueError):
+            why = "the client certificate of the kubeconfig cannot be read; check its files."
+            raise InvalidConnection("connect to the Kubernetes API server", why) from None
+    inner = httpx.HTTPTransport(verify=context)
+    return inner if bearer is None else _WithBearer(inner, bearer)
+
+
+class _WithBearer(httpx.BaseTransport):
+    """Adds the API server's own credential, which it strips before it passes the request on."""
+
+    def __init__(self, inner: httpx.BaseTransport, bearer: Callable[[], SecretStr]) -> None:
+        self._inner = inner
+        self._bearer = bearer
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.headers["Authorization"] = f"Bearer {self._bearer().get_secret_value()}"
+        return self._inner.handle_request(request)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def _headers(call: Call, token: SecretStr | None) -> dict[str, str]:
+    headers = {} if call.body is None else {"Content-Type": "application/json"}
+    if call.auth in ("token", "token if any") and token is not None:
+        headers[_TOKEN_HEADER] = token.get_secret_value()
+    if call.auth == "key" and call.key is not None:
+        headers[_KEY_HEADER] = call.key.get_secret_value()
+    return headers
+
+
+def _reveal(value: object) -> object:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return str(value)  # UUIDs
+
+
+def _read(response: httpx.Response, deadline: Deadline) -> bytes | Failure:
+    """The body, chunk by chunk: the library's read timeout starts anew with every chunk."""
+    body = bytearray()
+    for chunk in response.iter_bytes():
+        body += chunk
+        if len(body) > _LARGEST_ANSWER:
+            return Failure.TOO_LARGE
+        if deadline.left() <= 0:
+            return Failure.LOST
+    return bytes(body)
+
+
+def _answer(response: httpx.Response, body: bytes) -> Answer:
+    return Answer(
+        status=response.status_code,
+        body=body,
+        from_coderd="X-Coder-Build-Version" in response.headers,
+        retry_after=response.headers.get("Retry-After"),
+        location=response.headers.get("Location"),
+    )
+
+
+def _tls(bundle: str) -> ssl.SSLContext:
+    try:
+        if "-----BEGIN" in bundle:
+            return ssl.create_default_context(cadata=bundle)
+        return ssl.create_default_context(cafile=str(Path(bundle).expanduser()))
+    except (OSError, ValueError):
+        why = "the CA bundle cannot be read as PEM; check the setting and the file."
+        raise InvalidConnection("connect to coderd", why) from None
+
+
+def _is_about_certificates(error: BaseException) -> bool:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
+def _no_response_headers(record: logging.LogRecord) -> bool:
+    """Keeps the session cookie that a login answer carries out of the library's debug log."""
+    return not record.getMessage().startswith("receive_response_headers.complete")

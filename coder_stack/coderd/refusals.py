@@ -1,0 +1,240 @@
+"""Coderd's own words for "no", and which leaf each of them is.
+
+One table, in the order in which it is tried. A row that names a message holds without further
+proof; the rows without one (any other 401, 403, 404, 409, 400) hold only for answers that carry
+coderd's version header.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from coder_stack.coderd.call import Call
+from coder_stack.coderd.errors import (
+    CoderdError,
+    Conflict,
+    DuplicateLicense,
+    ForbiddenByRole,
+    InvalidLicense,
+    InvalidRequest,
+    KeyRejected,
+    LicenseCheck,
+    NotEntitled,
+    NotFound,
+    RouteAbsent,
+    ServerFault,
+    Unauthenticated,
+)
+from coder_stack.coderd.models import List, Text
+
+__all__ = ["Said", "refusal"]
+
+
+class _Validation(BaseModel):
+    field: Text = ""
+
+
+class Said(BaseModel):
+    """Coderd's error body."""
+
+    message: str
+    detail: Text = ""
+    validations: List[_Validation] = ()
+
+
+Maker = Callable[[Call, int, Said], CoderdError]
+
+
+def refusal(call: Call, status: int, said: Said, *, trusted: bool) -> CoderdError | None:
+    """The leaf for an error body; None if the words are not coderd's."""
+    for row in _ROWS:
+        if status == row.status and row.fits(said, trusted=trusted):
+            return row.make(call, status, said)
+    return None
+
+
+def _unauthenticated(call: Call, status: int, _: Said) -> CoderdError:
+    why = f"coderd did not accept the {call.credential}; renew it."
+    return Unauthenticated(call.operation, why, credential=call.credential, status=status)
+
+
+def _suspended(call: Call, status: int, _: Said) -> CoderdError:
+    why = "the user is suspended; activate the user or use the token of another one."
+    return Unauthenticated(call.operation, why, credential=call.credential, status=status)
+
+
+def _no_password_login(call: Call, status: int, _: Said) -> CoderdError:
+    why = "coderd does not let this user log in with a password; give a session token instead."
+    return Unauthenticated(call.operation, why, credential="password", status=status)
+
+
+def _key_rejected(call: Call, status: int, said: Said) -> CoderdError:
+    if call.auth != "key":
+        return _unauthenticated(call, status, said)
+    return KeyRejected(call.operation, "coderd does not know this key; rotate it.", status=status)
+
+
+def _forbidden(call: Call, status: int, _: Said) -> CoderdError:
+    why = "the token's user lacks the permission; use the token of an owner."
+    return ForbiddenByRole(call.operation, why, status=status)
+
+
+def _not_entitled(call: Call, status: int, _: Said) -> CoderdError:
+    feature = f"the feature {call.feature}" if call.feature else "a feature that this call needs"
+    why = f"no license of this deployment grants {feature}; add one that does."
+    return NotEntitled(call.operation, why, feature=call.feature, status=status)
+
+
+def _route_absent(call: Call, status: int, _: Said) -> CoderdError:
+    why = "this build of coderd has no such route; the AGPL build lacks the licensed features."
+    return RouteAbsent(call.operation, why, status=status)
+
+
+def _not_found(call: Call, status: int, _: Said) -> CoderdError:
+    why = "coderd has no such object, or the token's user may not see it."
+    return NotFound(call.operation, why, status=status)
+
+
+def _conflict(call: Call, status: int, _: Said) -> CoderdError:
+    return Conflict(
+        call.operation, "it exists already; look it up, or choose another name.", status=status
+    )
+
+
+def _duplicate_license(call: Call, status: int, _: Said) -> CoderdError:
+    why = "this license is stored already; find it in the list of licenses."
+    return DuplicateLicense(call.operation, why, status=status)
+
+
+def _server_fault(call: Call, status: int, _: Said) -> CoderdError:
+    why = "coderd failed internally; look into its log."
+    return ServerFault(call.operation, why, may_have_happened=call.changes_something, status=status)
+
+
+def _invalid(call: Call, status: int, said: Said) -> CoderdError:
+    # Only names that the request itself has: what the answer says is not repeated.
+    named = {validation.field for validation in said.validations}
+    fields = tuple(sorted(named & {*(call.body or {}), *call.query, "name"}))
+    if "license" in fields:
+        return _bad_license(call, "empty", status)
+    about = f" of {', '.join(fields)}" if fields else ""
+    why = f"coderd does not allow the value{about}; correct it."
+    return InvalidRequest(call.operation, why, fields=fields, status=status)
+
+
+def _bad_password(call: Call, status: int, _: Said) -> CoderdError:
+    why = "coderd finds the password too weak or too long; choose a longer one of at most 64 bytes."
+    return InvalidRequest(call.operation, why, fields=("password",), status=status)
+
+
+def _bad_lifetime(call: Call, status: int, _: Said) -> CoderdError:
+    why = (
+        "coderd does not allow this lifetime; ask for one within the maximum of the token settings."
+    )
+    return InvalidRequest(call.operation, why, fields=("lifetime",), status=status)
+
+
+def _unknown_user(call: Call, status: int, _: Said) -> CoderdError:
+    why = "coderd knows no such user; correct the user's name."
+    return InvalidRequest(call.operation, why, fields=("user",), status=status)
+
+
+def _wrong_deployment(call: Call, status: int, _: Said) -> CoderdError:
+    return _bad_license(call, "deployment", status)
+
+
+def _invalid_license(call: Call, status: int, said: Said) -> CoderdError:
+    for words, check in _LICENSE_CHECKS.items():
+        if words in said.detail:
+            return _bad_license(call, check, status)
+    return _bad_license(call, "other", status)
+
+
+def _bad_license(call: Call, check: LicenseCheck, status: int) -> CoderdError:
+    why = f"coderd does not accept the license: {_LICENSE_FAULTS[check]}."
+    return InvalidLicense(call.operation, why, check=check, status=status)
+
+
+_LICENSE_CHECKS: dict[str, LicenseCheck] = {
+    "multiple issues": "signature",
+    "must be version": "version",
+    "missing iat": "iat",
+    "missing nbf": "nbf",
+    "missing license_expires": "license_expires",
+    "missing exp": "exp",
+    "valid account type": "account_type",
+    "valid account ID": "account_id",
+}
+_LICENSE_FAULTS: dict[LicenseCheck, str] = {
+    "empty": "it is empty; check where it comes from",
+    "signature": "it is malformed, expired, issued in the future or not signed by Coder; "
+    "check it with `coder-stack license inspect`",
+    "version": "it is not of version 3; ask for a current one",
+    "iat": "its claim iat is missing or wrong; ask for a new one",
+    "nbf": "its claim nbf is missing or wrong; ask for a new one",
+    "license_expires": "its claim license_expires is missing or too far ahead; ask for a new one",
+    "exp": "its claim exp is missing or wrong; ask for a new one",
+    "account_type": "its claim account_type is missing; ask for a new one",
+    "account_id": "its claim account_id is missing; ask for a new one",
+    "deployment": "it is bound to another deployment; ask for one with this deployment's id",
+    "other": "it fails a check this program does not know; look into coderd's log",
+}
+
+
+@dataclass(frozen=True)
+class _Row:
+    status: int
+    make: Maker
+    message: str | None = None
+    detail: str | None = None
+
+    def fits(self, said: Said, *, trusted: bool) -> bool:
+        if self.message is None and self.detail is None:
+            return trusted
+        in_message = self.message is None or re.search(self.message, said.message)
+        in_detail = self.detail is None or re.search(self.detail, said.detail)
+        return bool(in_message and in_detail)
+
+
+_KEY_INVALID = r"^provisioner daemon key invalid|must be 43 characters"
+_ROWS = (
+    _Row(400, _invalid_license, r"^Invalid license"),
+    _Row(400, _wrong_deployment, r"^License cannot be used on this deployment!"),
+    _Row(400, _key_rejected, _KEY_INVALID),
+    _Row(400, _bad_password, r"^Password is invalid"),
+    _Row(400, _bad_lifetime, r"^Failed to validate create API key request", r"lifetime"),
+    _Row(400, _unknown_user, r'^"user" must be an existing uuid or username'),
+    _Row(400, _invalid, r"^Validation failed\.$|^Request body must be valid JSON\.$"),
+    _Row(400, _invalid, r"^Name (is required|must be at most|cannot be reserved name)"),
+    _Row(400, _invalid, r'^Cannot (delete|update) |^The name "primary" is reserved'),
+    _Row(400, _invalid, r"^Failed to (validate )?create API key"),
+    _Row(400, _invalid),
+    _Row(401, _key_rejected, _KEY_INVALID),
+    _Row(401, _suspended, r"^Your account is suspended|^User is not active"),
+    _Row(401, _suspended, detail=r"^User is not active"),
+    _Row(401, _unauthenticated, r"^You are signed out|^Incorrect email or password"),
+    _Row(401, _unauthenticated, r"^provisioner daemon key required"),
+    _Row(401, _unauthenticated),
+    _Row(403, _not_entitled, r" is an? (Premium|Enterprise) feature\. Contact sales!$"),
+    _Row(403, _no_password_login, r"^Password authentication is disabled|^Incorrect login type"),
+    _Row(403, _forbidden, r"^Forbidden\.$|^You are not authorized to use this endpoint"),
+    _Row(403, _forbidden),
+    _Row(404, _route_absent, r"^Route not found\.$"),
+    _Row(404, _not_found, r"^Resource not found or you do not have access to this resource"),
+    _Row(404, _not_found, r"^Unknown license ID|^License ID must be an integer"),
+    _Row(404, _not_found, r"^The initial user has not been created"),
+    _Row(404, _not_found),
+    _Row(409, _conflict, r"already exists|^The initial user has already been created"),
+    _Row(409, _conflict),
+    _Row(500, _forbidden, detail=r"rbac: forbidden"),
+    _Row(500, _duplicate_license, detail=r"licenses_jwt_key"),
+    _Row(500, _conflict, detail=r"duplicate key value violates unique constraint"),
+    _Row(
+        500,
+        _server_fault,
+        r"^An internal server error occurred|^Internal error|^Failed to |^Unable to ",
+    ),
+    _Row(500, _server_fault),
+)

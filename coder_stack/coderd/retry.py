@@ -1,0 +1,104 @@
+"""When a call is tried again, how long it waits, and when it gives up (U2).
+
+429, and whatever surely did not reach coderd, are repeated for every call; 502/503/504 and broken
+connections only for calls that may arrive twice. A POST whose answer was lost is never repeated
+here: the caller looks first (U3).
+"""
+
+import logging
+import random
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from tenacity import RetryCallState, Retrying, retry_if_exception
+
+from coder_stack.coderd.call import Call
+from coder_stack.coderd.errors import Unavailable
+
+__all__ = ["Clock", "Deadline", "seconds_to_wait", "with_retries"]
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_FIRST_WAIT = 0.25
+_LONGEST_WAIT = 8.0
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Time and chance, so that tests can hold both."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    now: Callable[[], datetime] = _utc_now
+    between: Callable[[float, float], float] = random.uniform  # spreads retries, guards nothing
+
+
+class Deadline:
+    """A moment on the monotonic clock."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._end = clock.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds until then; negative when it has passed."""
+        return self._end - self._clock.monotonic()
+
+
+def with_retries(call: Call, attempt: Callable[[], T], deadline: Deadline, clock: Clock) -> T:
+    """The result of the first attempt that ends well, or the last error.
+
+    Gives up at once, not at the deadline, when the wait that is due would outlast it.
+    """
+
+    def worth_another(error: BaseException) -> bool:
+        return isinstance(error, Unavailable) and (call.idempotent or not error.may_have_happened)
+
+    def wait(state: RetryCallState) -> float:
+        grown = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(state.attempt_number - 1, 10))
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, Unavailable) and error.retry_after is not None:
+            # Everybody was told the same moment; do not all come back in it.
+            return error.retry_after + clock.between(0, _FIRST_WAIT)
+        return clock.between(grown / 2, grown)
+
+    def stop(state: RetryCallState) -> bool:
+        return state.upcoming_sleep >= deadline.left()
+
+    def tell(state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        _log.debug("%s; trying again in %.1f s", error, state.upcoming_sleep)
+
+    return Retrying(
+        retry=retry_if_exception(worth_another),
+        wait=wait,
+        stop=stop,
+        sleep=clock.sleep,
+        before_sleep=tell,
+        reraise=True,
+    )(attempt)
+
+
+def seconds_to_wait(retry_after: str | None, now: datetime) -> float | None:
+    """`Retry-After` as seconds from now: a number or an HTTP date, None if it is neither."""
+    if retry_after is None:
+        return None
+    text = retry_after.strip()
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+        # A date without a zone is read as UTC, as the standard demands of all HTTP dates.
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (aware - now).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
