@@ -6,7 +6,7 @@ to exchange.py.
 
 from typing import TypeVar
 
-from pydantic import SecretStr, TypeAdapter
+from pydantic import JsonValue, SecretStr, TypeAdapter
 
 from coder_stack.coderd.answers import error_in, parsed
 from coder_stack.coderd.call import Call
@@ -18,6 +18,7 @@ from coder_stack.coderd.retry import Clock, Deadline, with_retries
 __all__ = ["Caller"]
 
 T = TypeVar("T")
+_ANY_JSON = TypeAdapter[JsonValue](JsonValue)
 
 
 class Caller:
@@ -32,6 +33,12 @@ class Caller:
         """The answer as a model."""
         return self._parse(call, self._answer(call), shape)
 
+    def _done(self, call: Call) -> None:
+        """For calls whose answer is its status alone: a web page is still none."""
+        answer = self._answer(call)
+        if answer.body.strip():
+            self._parse(call, answer, _ANY_JSON)
+
     def _parse(self, call: Call, answer: Answer, shape: TypeAdapter[T]) -> T:
         result = parsed(call, answer, shape)
         if isinstance(result, ProtocolError):
@@ -39,7 +46,7 @@ class Caller:
         return result
 
     def _answer(self, call: Call) -> Answer:
-        """The answer as it came, for calls whose body says nothing."""
+        """The answer as it came."""
         token = self.connection.token
         self._check(call, token)
         deadline = Deadline(self._clock, self.connection.deadlines.total)

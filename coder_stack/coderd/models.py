@@ -20,6 +20,7 @@ __all__ = [
     "FirstUser",
     "KeyDaemons",
     "License",
+    "Message",
     "NewProvisionerKey",
     "NewToken",
     "Organization",
@@ -74,6 +75,12 @@ class BuildInfo(WireModel):
     workspace_proxy: bool = False
     agent_api_version: Text = ""
     provisioner_api_version: Text = ""
+
+
+class Message(WireModel):
+    """What coderd says where it has nothing to give."""
+
+    message: str
 
 
 class FirstUser(WireModel):

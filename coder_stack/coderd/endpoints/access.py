@@ -12,6 +12,7 @@ from coder_stack.coderd.models import (
     ApiToken,
     FirstUser,
     List,
+    Message,
     NewToken,
     Session,
     TokenConfig,
@@ -27,6 +28,7 @@ _NEW_TOKEN = TypeAdapter(NewToken)
 _TOKEN = TypeAdapter(ApiToken)
 _TOKENS = TypeAdapter[tuple[ApiToken, ...]](List[ApiToken])
 _TOKEN_CONFIG = TypeAdapter(TokenConfig)
+_MESSAGE = TypeAdapter(Message)
 _FIRST = ("api", "v2", "users", "first")
 
 
@@ -37,7 +39,7 @@ class AccessEndpoints(Caller):
         """Whether somebody has set this coderd up."""
         call = Call(operation="ask for the first user", method="GET", path=_FIRST, auth="none")
         try:
-            self._answer(call)
+            self._ask(call, _MESSAGE)
         except NotFound:
             return False
         return True
@@ -138,7 +140,7 @@ class AccessEndpoints(Caller):
             path=("api", "v2", "users", user, "keys", token_id),
             success=frozenset({204}),
         )
-        self._answer(call)
+        self._done(call)
 
 
 def _tokens(user: str) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class LicenseEndpoints(Caller):
             method="DELETE",
             path=(*_PATH, str(license_id)),
         )
-        self._answer(call)
+        self._done(call)
 
     def entitlements(self) -> Entitlements:
         """What coderd computed last. The route asks for no token; one is sent if there is one."""

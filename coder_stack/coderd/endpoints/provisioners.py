@@ -66,7 +66,7 @@ class ProvisionerEndpoints(Caller):
             success=frozenset({204}),
             feature=_FEATURE,
         )
-        self._answer(call)
+        self._done(call)
 
     def provisioner_key_of(self, material: SecretStr) -> ProvisionerKey:
         """The key that this plaintext belongs to, authenticated by itself (K3); or KeyRejected."""

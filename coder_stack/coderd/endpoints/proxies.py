@@ -89,4 +89,4 @@ class ProxyEndpoints(Caller):
             path=(*_PATH, proxy),
             feature=_FEATURE,
         )
-        self._answer(call)
+        self._done(call)
