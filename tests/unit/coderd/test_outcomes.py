@@ -201,7 +201,7 @@ ROWS: list[tuple[str, int, object, type[CoderdError]]] = [
 def test_each_documented_refusal_is_one_leaf(
     method: str, status: int, body: object, leaf: type[CoderdError], marked: bool
 ) -> None:
-    """The header alone must not decide: careful administrators strip version headers at the edge."""
+    """The header alone must not decide: some administrators strip version headers."""
     client = coderd(always(answer(status, body, ours=marked)))
 
     error = error_of(lambda: EVERY_CALL[method](client))
@@ -374,7 +374,7 @@ def test_a_status_that_coderd_never_gives_is_an_error(method: str, status: int) 
 
 @pytest.mark.parametrize("method", EVERY_CALL)
 def test_a_web_page_instead_of_json_is_an_error(method: str) -> None:
-    """Coderd serves its web page, status 200, for every path outside the API: a wrong URL looks so."""
+    """Coderd serves its web page, status 200, outside the API: a wrong URL looks like this."""
     client = coderd(always(answer(200, b"<!doctype html><title>Coder</title>")))
 
     error = error_of(lambda: EVERY_CALL[method](client))
