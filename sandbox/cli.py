@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sandbox import cluster
+from sandbox.coderd import cli as coderd
 from sandbox.deploy import deploy as run_up
 from sandbox.deploy import destroy, run
 from sandbox.engine import STACK, Engine
@@ -24,6 +25,7 @@ from sandbox.home import Home
 from sandbox.toolchain import CLUSTER, doctor, ensure
 
 app = typer.Typer(help="A whole world on this machine: cluster, engine and state.")
+coderd.register(app)
 _console = Console()
 _errors = Console(stderr=True)
 Command = TypeVar("Command", bound=Callable[..., Any])

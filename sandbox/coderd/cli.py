@@ -1,0 +1,104 @@
+"""`coder-stack sandbox coderd` and `coder-stack sandbox license`.
+
+The server's own modules are imported when a command runs, so that the other commands start without
+them.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sandbox.errors import SandboxError
+
+EDITIONS = ("enterprise", "agpl")
+
+
+def register(app: typer.Typer) -> None:
+    """Add both commands to a group."""
+    app.command("coderd")(coderd)
+    app.command("license")(license_)
+
+
+def coderd(
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    edition: Annotated[str, typer.Option(help="enterprise or agpl.")] = "enterprise",
+    unlicensed: Annotated[
+        bool, typer.Option("--unlicensed", help="Start without a license.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start without a first user.")] = False,
+    faults: Annotated[
+        Path | None, typer.Option(help="JSON file with faults to start with.")
+    ] = None,
+    state: Annotated[Path | None, typer.Option(help="JSON file that keeps everything.")] = None,
+    version: Annotated[str, typer.Option(help="The version it says it has.")] = "",
+    api_rate_limit: Annotated[int, typer.Option(help="Requests a minute; negative is off.")] = 512,
+) -> None:
+    """Run the simulated coderd. The first line on stdout is {"url": …, "token": …}."""
+    from sandbox.coderd import server  # noqa: PLC0415
+    from sandbox.coderd.rules.world import Settings  # noqa: PLC0415
+
+    if edition not in EDITIONS:
+        raise typer.BadParameter(f"must be one of {', '.join(EDITIONS)}", param_hint="--edition")
+    settings = Settings(enterprise=edition == "enterprise", api_rate_limit=api_rate_limit)
+    settings.version = version or settings.version
+    options = server.Options(
+        host=host,
+        port=port,
+        settings=settings,
+        licensed=not unlicensed,
+        fresh=fresh,
+        faults=faults,
+        state=state,
+    )
+    try:
+        server.run(options)
+    except SandboxError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(1) from error
+
+
+def license_(
+    days: Annotated[
+        float, typer.Option(help="Days until it expires; negative is in the past.")
+    ] = 365,
+    grace: Annotated[float, typer.Option(help="Days of grace after that.")] = 30,
+    features: Annotated[str, typer.Option(help="Comma list of features, name or name=limit.")] = "",
+    feature_set: Annotated[
+        str, typer.Option("--set", help="premium, enterprise or none.")
+    ] = "premium",
+    jti: Annotated[str, typer.Option(help="The license's UUID.")] = "",
+    deployment_id: Annotated[
+        list[str] | None, typer.Option(help="Lock it to a deployment.")
+    ] = None,
+    trial: Annotated[bool, typer.Option("--trial", help="A trial license.")] = False,
+    nbf_days: Annotated[float, typer.Option(help="Days until it starts.")] = 0,
+    require_telemetry: Annotated[bool, typer.Option("--require-telemetry")] = False,
+) -> None:
+    """Print a license signed with the public test key. Only the simulated coderd accepts it."""
+    from sandbox.coderd.rules.license_key import LicenseTerms, issue  # noqa: PLC0415
+
+    terms = LicenseTerms(
+        days=days,
+        grace_days=grace,
+        nbf_days=nbf_days,
+        feature_set="" if feature_set == "none" else feature_set,
+        features=_features(features),
+        jti=jti,
+        deployment_ids=tuple(deployment_id or ()),
+        trial=trial,
+        require_telemetry=require_telemetry,
+    )
+    typer.echo(issue(terms, datetime.now(UTC)))
+
+
+def _features(text: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, separator, value = item.partition("=")
+        if separator and not value.isdigit():
+            raise typer.BadParameter(f"{item}: the limit must be a number", param_hint="--features")
+        found[name] = int(value) if separator else 1
+    return found

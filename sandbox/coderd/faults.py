@@ -1,0 +1,136 @@
+"""Faults on demand: the next matching requests are delayed, refused, garbled or cut off.
+
+A fault names a method and a path pattern (shell wildcards) and how often it strikes. `drop_before`
+cuts the connection before anything happens, `drop_after` when the work is done and only the answer
+is missing.
+"""
+
+import fnmatch
+import json
+from dataclasses import asdict, dataclass, field
+from typing import cast
+
+from sandbox.coderd.answers import Answer
+
+KINDS = ("status", "delay", "drop_before", "drop_after", "garbage", "html")
+_HTML = (
+    b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>\n"
+)
+
+
+class FaultError(Exception):
+    """The description of a fault makes no sense; the text says why."""
+
+
+@dataclass
+class Fault:
+    """One kind of trouble and when it strikes."""
+
+    kind: str
+    method: str = "*"
+    path: str = "*"
+    count: int = 1
+    skip: int = 0
+    status: int = 503
+    body: object = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    seconds: float = 1.0
+    struck: int = 0
+
+    def strikes(self, method: str, path: str) -> bool:
+        """Whether this request is hit; counts it if so."""
+        if self.method not in {"*", method} or not fnmatch.fnmatchcase(path, self.path):
+            return False
+        if self.skip > 0:
+            self.skip -= 1
+            return False
+        if self.count >= 0 and self.struck >= self.count:
+            return False
+        self.struck += 1
+        return True
+
+    @property
+    def spent(self) -> bool:
+        """Whether it will never strike again."""
+        return 0 <= self.count <= self.struck
+
+    def answer(self) -> Answer:
+        """What is sent instead of the real answer."""
+        headers = list(self.headers.items())
+        if self.kind == "garbage":
+            return Answer(
+                200,
+                b'{"message": "cut off in the mi',
+                [("Content-Type", "application/json"), *headers],
+            )
+        if self.kind == "html":
+            status = self.status if self.status != 503 else 502
+            return Answer(status, _HTML, [("Content-Type", "text/html"), *headers])
+        raw = self.body.encode() if isinstance(self.body, str) else b""
+        kind = "text/plain; charset=utf-8"
+        if self.body is not None and not isinstance(self.body, str):
+            raw, kind = json.dumps(self.body).encode(), "application/json; charset=utf-8"
+        return Answer(self.status, raw, [("Content-Type", kind), *headers])
+
+
+class Faults:
+    """Those that are set, in order; the first that strikes wins."""
+
+    def __init__(self) -> None:
+        self._set: list[Fault] = []
+
+    def add(self, described: object) -> None:
+        """One description or a list of them."""
+        items = cast("list[object]", described) if isinstance(described, list) else [described]
+        self._set.extend([parse(item) for item in items])
+
+    def clear(self) -> None:
+        """Peace."""
+        self._set.clear()
+
+    def shown(self) -> list[dict[str, object]]:
+        """Those that can still strike."""
+        return [asdict(fault) for fault in self._set if not fault.spent]
+
+    def next_for(self, method: str, path: str) -> Fault | None:
+        """The fault that hits this request, if any."""
+        return next((fault for fault in self._set if fault.strikes(method, path)), None)
+
+
+def parse(described: object) -> Fault:
+    """A fault from its JSON description."""
+    if not isinstance(described, dict):
+        raise FaultError("a fault is an object with at least a kind")
+    given = cast("dict[str, object]", described)
+    unknown = sorted(set(given) - set(Fault.__dataclass_fields__) | set(given) & {"struck"})
+    if unknown:
+        raise FaultError(f"a fault has no field {unknown[0]!r}")
+    if given.get("kind") not in KINDS:
+        raise FaultError(f"kind must be one of {', '.join(KINDS)}")
+    return Fault(
+        kind=cast("str", given["kind"]),
+        method=str(given.get("method", "*")).upper(),
+        path=str(given.get("path", "*")),
+        count=_number(given, "count", 1),
+        skip=_number(given, "skip", 0),
+        status=_number(given, "status", 503),
+        body=given.get("body"),
+        headers={str(k): str(v) for k, v in _object(given, "headers").items()},
+        seconds=float(_number(given, "seconds", 1)),
+    )
+
+
+def _number(given: dict[str, object], name: str, default: int) -> int:
+    value = given.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise FaultError(f"{name} must be a number")
+    return cast("int", value)
+
+
+def _object(given: dict[str, object], name: str) -> dict[str, object]:
+    value = given.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise FaultError(f"{name} must be an object")
+    return cast("dict[str, object]", value)

@@ -1,0 +1,32 @@
+"""All routes of an edition, as a table of contents; the AGPL build lacks the enterprise ones."""
+
+from sandbox.coderd.router import Router
+from sandbox.coderd.routes import (
+    daemons,
+    deployment,
+    entitlements,
+    licenses,
+    organizations,
+    provisioner_keys,
+    proxies,
+    tokens,
+    users,
+)
+
+
+def build(*, enterprise: bool) -> Router:
+    """The routes of the enterprise or of the AGPL build."""
+    router = Router()
+    deployment.add_routes(router)
+    tokens.add_routes(router)
+    users.add_routes(router)
+    organizations.add_routes(router)
+    daemons.add_routes(router)
+    if enterprise:
+        organizations.add_enterprise_routes(router)
+        entitlements.add_routes(router)
+        licenses.add_routes(router)
+        provisioner_keys.add_routes(router)
+        daemons.add_enterprise_routes(router)
+        proxies.add_routes(router)
+    return router

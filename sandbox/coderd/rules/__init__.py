@@ -1,0 +1,1 @@
+"""What coderd decides, as functions on records: no HTTP framework, no files, time handed in."""

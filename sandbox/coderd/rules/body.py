@@ -1,0 +1,190 @@
+"""Request bodies the way Go's decoder and coderd's validator take them.
+
+Unknown fields are ignored, `null` is the zero value, field names match in any case, only the first
+JSON value counts. A wrong type is "not valid JSON" to coderd; rules on values come after and are
+reported together.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from sandbox.coderd.rules import names
+from sandbox.coderd.rules.identifiers import NIL_UUID, as_uuid
+from sandbox.coderd.rules.refusal import FieldFault, RefusalError, validation
+
+STRING, BOOL, INTEGER, STRINGS, MAPPING, UUID, MAPPINGS = (
+    "string",
+    "bool",
+    "int64",
+    "[]string",
+    "map[string]string",
+    "uuid.UUID",
+    "[]map",
+)
+_ZERO: dict[str, object] = {STRING: "", BOOL: False, INTEGER: 0, UUID: NIL_UUID}
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "required": lambda value: value not in {"", NIL_UUID},
+    "email": names.is_email,
+    "username": names.is_name,
+    "organization_name": names.is_name,
+    "organization_display_name": names.is_display_name,
+    "user_real_name": names.is_real_name,
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a request: its JSON name, its type, the validator tags in order."""
+
+    name: str
+    kind: str = STRING
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A request type, named as in coderd because its decoder says so in errors."""
+
+    name: str
+    fields: tuple[Field, ...]
+
+
+class Body:
+    """A decoded request; absent fields have their zero value."""
+
+    def __init__(self, values: dict[str, object], given: frozenset[str]) -> None:
+        self._values = values
+        self._given = given
+
+    def has(self, name: str) -> bool:
+        """Whether the field was sent with something other than null."""
+        return name in self._given
+
+    def text(self, name: str) -> str:
+        """A string or UUID field."""
+        return cast("str", self._values[name])
+
+    def flag(self, name: str) -> bool:
+        """A boolean field."""
+        return cast("bool", self._values[name])
+
+    def number(self, name: str) -> int:
+        """An integer field."""
+        return cast("int", self._values[name])
+
+    def texts(self, name: str) -> list[str]:
+        """A list of strings; empty if absent."""
+        return list(cast("list[str] | None", self._values[name]) or [])
+
+    def mapping(self, name: str) -> dict[str, str]:
+        """A map of strings; empty if absent."""
+        return dict(cast("dict[str, str] | None", self._values[name]) or {})
+
+    def mappings(self, name: str) -> list[dict[str, str]]:
+        """A list of such maps; empty if absent."""
+        return [
+            dict(item) for item in cast("list[dict[str, str]] | None", self._values[name]) or []
+        ]
+
+
+def read(raw: bytes, shape: Shape) -> Body:
+    """Decode and validate, or refuse as coderd does."""
+    sent = _decode(raw, shape)
+    values: dict[str, object] = {}
+    given: set[str] = set()
+    for field in shape.fields:
+        value = sent.get(field.name.lower())
+        if value is None:
+            values[field.name] = _ZERO.get(field.kind)
+            continue
+        values[field.name] = _typed(value, field, shape)
+        given.add(field.name)
+    faults = [fault for field in shape.fields if (fault := _fault(field, values[field.name]))]
+    if faults:
+        raise validation(*faults)
+    return Body(values, frozenset(given))
+
+
+def _decode(raw: bytes, shape: Shape) -> dict[str, object]:
+    text = raw.decode("utf-8", "replace").lstrip(" \t\r\n")
+    if not text:
+        raise _not_json("EOF")
+    try:
+        parsed: object = json.JSONDecoder().raw_decode(text)[0]
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()):
+            raise _not_json("unexpected EOF") from error
+        found = text[error.pos]
+        raise _not_json(f"invalid character '{found}' looking for beginning of value") from error
+    if parsed is None:
+        return {}
+    if not isinstance(parsed, dict):
+        raise _not_json(
+            f"json: cannot unmarshal {_kind_of(parsed)} into Go value of type codersdk.{shape.name}"
+        )
+    return {name.lower(): value for name, value in cast("dict[str, object]", parsed).items()}
+
+
+def _typed(value: object, field: Field, shape: Shape) -> object:
+    if field.kind == UUID and isinstance(value, str):
+        parsed = as_uuid(value)
+        if parsed is None:
+            raise _not_json(
+                f"invalid UUID length: {len(value)}" if len(value) != 36 else "invalid UUID format"
+            )
+        return parsed
+    if _fits(value, field.kind):
+        return value
+    where = f"{shape.name}.{field.name} of type {field.kind}"
+    raise _not_json(f"json: cannot unmarshal {_kind_of(value)} into Go struct field {where}")
+
+
+def _fits(value: object, kind: str) -> bool:
+    if kind == STRING:
+        return isinstance(value, str)
+    if kind == BOOL:
+        return isinstance(value, bool)
+    if kind == INTEGER:
+        return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+    if kind == STRINGS:
+        return isinstance(value, list) and all(
+            isinstance(v, str) for v in cast("list[object]", value)
+        )
+    if kind == MAPPING:
+        return _is_mapping(value)
+    if kind == MAPPINGS:
+        return isinstance(value, list) and all(_is_mapping(v) for v in cast("list[object]", value))
+    return False
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(v, str) for v in cast("dict[str, object]", value).values()
+    )
+
+
+def _kind_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, list):
+        return "array"
+    return "object" if isinstance(value, dict) else "string"
+
+
+def _fault(field: Field, value: object) -> FieldFault | None:
+    text = value if isinstance(value, str) else ""
+    for tag in field.tags:
+        if tag == "omitempty":
+            if not text:
+                return None
+        elif not _CHECKS[tag](text):
+            return FieldFault(field.name, f'Validation failed for tag "{tag}" with value: "{text}"')
+    return None
+
+
+def _not_json(detail: str) -> RefusalError:
+    return RefusalError(400, "Request body must be valid JSON.", detail)

@@ -1,0 +1,131 @@
+"""Organizations: finding them as coderd's routes do, adding and removing them."""
+
+from sandbox.coderd.rules.body import Body, Field, Shape
+from sandbox.coderd.rules.go_text import quoted
+from sandbox.coderd.rules.identifiers import NIL_UUID, as_uuid, new_uuid
+from sandbox.coderd.rules.permissions import Caller
+from sandbox.coderd.rules.records import Organization
+from sandbox.coderd.rules.refusal import RBAC_FORBIDDEN, FieldFault, RefusalError, not_found
+from sandbox.coderd.rules.world import World
+
+_NAMES = (
+    Field("display_name", tags=("omitempty", "organization_display_name")),
+    Field("description"),
+    Field("icon"),
+)
+NEW_ORGANIZATION = Shape(
+    "CreateOrganizationRequest", (Field("name", tags=("required", "organization_name")), *_NAMES)
+)
+CHANGED_ORGANIZATION = Shape(
+    "UpdateOrganizationRequest", (Field("name", tags=("omitempty", "organization_name")), *_NAMES)
+)
+_RESERVED = 'Organization name "default" is reserved.'
+
+
+def find_organization(world: World, caller: Caller | None, reference: str) -> Organization:
+    """By name in any case, id, `default` or the nil UUID; without a caller nothing is hidden.
+
+    By id coderd still finds deleted organizations, by name it does not.
+    """
+    found = _lookup(world, reference)
+    if found is None or (caller is not None and not caller.may_read_organization(found.id)):
+        raise not_found()
+    return found
+
+
+def list_organizations(world: World, caller: Caller) -> list[Organization]:
+    """Those the caller may read."""
+    return [
+        organization
+        for organization in world.records.organizations.values()
+        if not organization.deleted and caller.may_read_organization(organization.id)
+    ]
+
+
+def create_organization(world: World, caller: Caller, body: Body) -> Organization:
+    """Add one, with the caller as its first member."""
+    name = body.text("name")
+    if name == "default":
+        raise RefusalError(400, _RESERVED)
+    if _by_name(world, name):
+        raise RefusalError(409, "Organization already exists with that name.")
+    if not caller.is_owner:
+        message = "Internal error inserting organization member."
+        raise RefusalError(500, message, f"create organization: {RBAC_FORBIDDEN}")
+    now = world.now()
+    organization = Organization(
+        id=new_uuid(),
+        name=name,
+        display_name=body.text("display_name") or name,
+        icon=body.text("icon"),
+        description=body.text("description"),
+        created_at=now,
+        updated_at=now,
+    )
+    world.records.organizations[organization.id] = organization
+    caller.user.organizations[organization.id] = []
+    return organization
+
+
+def change_organization(
+    world: World, caller: Caller, organization: Organization, body: Body
+) -> Organization:
+    """A partial update: empty names and absent texts keep what is there."""
+    name = body.text("name")
+    if name == "default":
+        raise RefusalError(400, _RESERVED)
+    if not caller.may_manage_organization(organization.id):
+        raise not_found()
+    namesake = _by_name(world, name) if name else None
+    if namesake and namesake.id != organization.id:
+        raise RefusalError(
+            409,
+            f"Organization already exists with the name {quoted(name)}.",
+            faults=(FieldFault("name", "This value is already in use and should be unique."),),
+        )
+    organization.name = name or organization.name
+    organization.display_name = body.text("display_name") or organization.display_name
+    if body.has("description"):
+        organization.description = body.text("description")
+    if body.has("icon"):
+        organization.icon = body.text("icon")
+    organization.updated_at = world.now()
+    return organization
+
+
+def delete_organization(world: World, caller: Caller, organization: Organization) -> None:
+    """Soft delete; blocked while it still has provisioner keys or other members."""
+    if organization.is_default:
+        raise RefusalError(400, "Default organization cannot be deleted.")
+    keys = sum(
+        k.organization_id == organization.id for k in world.records.provisioner_keys.values()
+    )
+    members = (
+        sum(organization.id in user.organizations for user in world.records.users.values()) - 1
+    )
+    blockers = [
+        f"{count} {what}" if count == 1 else f"{count} {what}s"
+        for count, what in ((members, "member"), (keys, "provisioner key"))
+        if count > 0
+    ]
+    if blockers or not caller.may_manage_organization(organization.id):
+        detail = f"This organization has {', '.join(blockers)} that must be deleted first."
+        raise RefusalError(500, "Error deleting organization.", detail)
+    organization.deleted = True
+    organization.updated_at = world.now()
+
+
+def _lookup(world: World, reference: str) -> Organization | None:
+    if reference in {"default", NIL_UUID}:
+        return world.default_organization()
+    identifier = as_uuid(reference)
+    if identifier:
+        return world.records.organizations.get(identifier)
+    return _by_name(world, reference)
+
+
+def _by_name(world: World, name: str) -> Organization | None:
+    for organization in world.records.organizations.values():
+        if not organization.deleted and organization.name.lower() == name.lower():
+            return organization
+    return None

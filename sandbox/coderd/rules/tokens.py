@@ -1,0 +1,127 @@
+"""API tokens: named keys that a user makes for a program, for owners a week at most."""
+
+from datetime import timedelta
+
+from sandbox.coderd.rules import permissions, scopes, sessions
+from sandbox.coderd.rules.body import INTEGER, MAPPINGS, STRINGS, Body, Field, Shape
+from sandbox.coderd.rules.go_text import duration_string, quoted
+from sandbox.coderd.rules.identifiers import random_text
+from sandbox.coderd.rules.permissions import Caller
+from sandbox.coderd.rules.records import ApiKey, User
+from sandbox.coderd.rules.refusal import RBAC_FORBIDDEN, FieldFault, RefusalError, not_found
+from sandbox.coderd.rules.world import World
+
+NEW_TOKEN = Shape(
+    "CreateTokenRequest",
+    (
+        Field("lifetime", INTEGER),
+        Field("scope"),
+        Field("scopes", STRINGS),
+        Field("token_name"),
+        Field("allow_list", MAPPINGS),
+    ),
+)
+DEFAULT_LIFETIME = timedelta(hours=168)
+LONGEST_FOR_OWNERS = timedelta(days=7)
+LONGEST = timedelta(hours=876600)
+_NANOSECONDS = 1_000_000_000
+
+
+def longest_lifetime(user: User) -> timedelta:
+    """What a token of this user may ask for at most."""
+    return LONGEST_FOR_OWNERS if permissions.OWNER in user.roles else LONGEST
+
+
+def create_token(world: World, caller: Caller, user: User, body: Body) -> str:
+    """A new token for `user`; the answer is the only place its secret appears."""
+    lifetime = _lifetime(user, body.number("lifetime"))
+    wanted = _scopes(body)
+    name = body.text("token_name") or f"token-{random_text(8).lower()}"
+    if not caller.may_use_keys_of(user.id):
+        raise RefusalError(500, "Failed to create API key.", f"insert API key: {RBAC_FORBIDDEN}")
+    if any(key.token_name == name for key in tokens_of(world, user)):
+        raise RefusalError(
+            409,
+            f"A token with name {quoted(name)} already exists.",
+            faults=(FieldFault("name", "This value is already in use and should be unique."),),
+        )
+    return sessions.new_key(
+        world,
+        user.id,
+        login_type="token",
+        lifetime=lifetime,
+        token_name=name,
+        scopes=tuple(wanted),
+        allow_list=tuple(body.mappings("allow_list")),
+    )
+
+
+def tokens_of(world: World, user: User | None) -> list[ApiKey]:
+    """The tokens of one user, or of everybody."""
+    return [
+        key
+        for key in world.records.api_keys.values()
+        if key.login_type == "token" and (user is None or key.user_id == user.id)
+    ]
+
+
+def list_tokens(world: World, caller: Caller, user: User, *, everybody: bool) -> list[ApiKey]:
+    """Those the caller may see."""
+    found = tokens_of(world, None if everybody else user)
+    return [key for key in found if caller.may_use_keys_of(key.user_id)]
+
+
+def token_by_name(world: World, caller: Caller, user: User, name: str) -> ApiKey:
+    """One token of a user."""
+    for key in tokens_of(world, user):
+        if key.token_name == name and caller.may_use_keys_of(user.id):
+            return key
+    raise not_found()
+
+
+def key_by_id(world: World, caller: Caller, key_id: str) -> ApiKey:
+    """Any API key by its id alone: the user in the path is not compared with it."""
+    key = world.records.api_keys.get(key_id)
+    if key is None or not caller.may_use_keys_of(key.user_id):
+        raise not_found()
+    return key
+
+
+def delete_key(world: World, caller: Caller, key_id: str) -> None:
+    """Revoke an API key."""
+    del world.records.api_keys[key_by_id(world, caller, key_id).id]
+
+
+def _lifetime(user: User, nanoseconds: int) -> timedelta:
+    """Nothing asked for means the default, which is not held against the maximum."""
+    if nanoseconds == 0:
+        return DEFAULT_LIFETIME
+    longest = longest_lifetime(user)
+    if nanoseconds < 0:
+        raise _bad_lifetime("lifetime must be positive number greater than 0")
+    if nanoseconds > int(longest.total_seconds()) * _NANOSECONDS:
+        limit = duration_string(int(longest.total_seconds()))
+        raise _bad_lifetime(f"lifetime must be less than {limit}")
+    return timedelta(microseconds=nanoseconds / 1000)
+
+
+def _scopes(body: Body) -> list[str]:
+    wanted = body.texts("scopes")
+    if not wanted:
+        single = body.text("scope") or "all"
+        wanted = [scopes.LEGACY.get(single, single)]
+    elif "all" in wanted or "application_connect" in wanted:
+        detail = 'insert API key: pq: invalid input value for enum api_key_scope: "all"'
+        raise RefusalError(500, "Failed to create API key.", detail)
+    for scope in wanted:
+        if scope not in scopes.EXTERNAL:
+            detail = f"invalid or unsupported API key scope: {quoted(scope)}"
+            raise RefusalError(400, "Failed to create API key.", detail)
+    for entry in body.mappings("allow_list"):
+        if not entry.get("type") or not entry.get("id"):
+            raise RefusalError(400, "Failed to create API key.", "invalid allow_list entry")
+    return wanted
+
+
+def _bad_lifetime(detail: str) -> RefusalError:
+    return RefusalError(400, "Failed to validate create API key request.", detail)

@@ -1,0 +1,201 @@
+"""Accounts: the first user, logging in, and the few things an administrator does to others."""
+
+from dataclasses import dataclass
+
+from sandbox.coderd.rules import names, permissions, sessions
+from sandbox.coderd.rules.body import BOOL, STRINGS, Body, Field, Shape
+from sandbox.coderd.rules.go_text import ZERO_TIME, quoted
+from sandbox.coderd.rules.identifiers import (
+    NIL_UUID,
+    as_uuid,
+    hashed_password,
+    new_uuid,
+    random_text,
+)
+from sandbox.coderd.rules.permissions import Caller
+from sandbox.coderd.rules.records import User
+from sandbox.coderd.rules.refusal import FieldFault, RefusalError
+from sandbox.coderd.rules.world import World
+
+FIRST_USER = Shape(
+    "CreateFirstUserRequest",
+    (
+        Field("email", tags=("required", "email")),
+        Field("username", tags=("required", "username")),
+        Field("name", tags=("user_real_name",)),
+        Field("password", tags=("required",)),
+        Field("trial", BOOL),
+    ),
+)
+LOGIN = Shape(
+    "LoginWithPasswordRequest",
+    (Field("email", tags=("required", "email")), Field("password", tags=("required",))),
+)
+NEW_USER = Shape(
+    "CreateUserRequestWithOrgs",
+    (
+        Field("email", tags=("required", "email")),
+        Field("username", tags=("required", "username")),
+        Field("name", tags=("user_real_name",)),
+        Field("password"),
+        Field("login_type"),
+        Field("user_status"),
+        Field("organization_ids", STRINGS),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Account:
+    """What it takes to make a user."""
+
+    email: str
+    username: str
+    password: str
+    name: str = ""
+    roles: tuple[str, ...] = ()
+    status: str = "active"
+
+
+def add_user(world: World, account: Account, organizations: dict[str, list[str]]) -> User:
+    """Store a user; the checks are the caller's business."""
+    now = world.now()
+    salt = random_text(16)
+    user = User(
+        id=new_uuid(),
+        email=account.email,
+        username=account.username,
+        name=account.name,
+        password_salt=salt,
+        password_hash=hashed_password(account.password, salt),
+        roles=list(account.roles),
+        organizations=organizations,
+        created_at=now,
+        updated_at=now,
+        last_seen_at=ZERO_TIME,
+        status=account.status,
+    )
+    world.records.users[user.id] = user
+    return user
+
+
+def create_first_user(world: World, body: Body) -> User:
+    """Make the owner, once; entitlements are looked at again on success."""
+    if world.records.users:
+        raise RefusalError(409, "The initial user has already been created.")
+    _require_good_password(body.text("password"))
+    if body.flag("trial") and world.settings.enterprise:
+        detail = "the simulated coderd does not ask for trial licenses"
+        raise RefusalError(500, "Failed to generate trial", detail)
+    account = Account(
+        body.text("email"),
+        body.text("username"),
+        body.text("password"),
+        body.text("name"),
+        (permissions.OWNER,),
+    )
+    user = add_user(world, account, {world.default_organization().id: []})
+    world.refresh_entitlements()
+    return user
+
+
+def log_in(world: World, body: Body) -> str:
+    """A session token for a password. The password is checked before anything else is told."""
+    email = body.text("email").lower()
+    user = next((u for u in world.records.users.values() if u.email.lower() == email), None)
+    if user is None or user.password_hash != hashed_password(
+        body.text("password"), user.password_salt
+    ):
+        raise RefusalError(401, "Incorrect email or password.")
+    if not world.settings.password_auth:
+        raise RefusalError(403, "Password authentication is disabled.")
+    if user.login_type != "password":
+        message = (
+            'Incorrect login type, attempting to use "password" but user is of login type '
+            f"{quoted(user.login_type)}"
+        )
+        raise RefusalError(403, message)
+    if user.status == "dormant":
+        user.status = "active"
+    if user.status != "active":
+        message = f"Your account is {user.status}. Contact an admin to reactivate your account."
+        raise RefusalError(401, message)
+    return sessions.new_key(
+        world, user.id, login_type="password", lifetime=sessions.SESSION_LIFETIME
+    )
+
+
+def create_user(world: World, caller: Caller, body: Body) -> User:
+    """An administrator adds an account; it is dormant until first used."""
+    if body.text("login_type") not in {"", "password"}:
+        detail = body.text("login_type")
+        message = f"Unsupported login type {quoted(detail)} for manually creating new users."
+        raise RefusalError(400, message)
+    organizations = _organizations_of(world, body)
+    taken = {u.username.lower() for u in world.records.users.values()}
+    taken |= {u.email.lower() for u in world.records.users.values()}
+    if {body.text("username").lower(), body.text("email").lower()} & taken:
+        raise RefusalError(409, "User already exists.")
+    _require_good_password(body.text("password"))
+    if not caller.may_manage_users():
+        raise RefusalError(403, "You are not authorized to create users.")
+    account = Account(
+        body.text("email"),
+        body.text("username"),
+        body.text("password"),
+        body.text("name"),
+        status=body.text("user_status") or "dormant",
+    )
+    return add_user(world, account, {organization: [] for organization in organizations})
+
+
+def set_status(world: World, caller: Caller, user: User, status: str) -> User:
+    """Suspend or activate; nobody suspends themselves or an owner."""
+    if status == "suspended" and user.id == caller.user.id:
+        raise RefusalError(400, "You cannot suspend yourself.")
+    if status == "suspended" and permissions.OWNER in user.roles:
+        message = 'You cannot suspend a user with the "owner" role. You must remove the role first.'
+        raise RefusalError(400, message)
+    if not caller.may_manage_users():
+        message = f"Internal error updating user's status to {quoted(status)}."
+        raise RefusalError(500, message, "unauthorized: rbac: forbidden")
+    user.status = status
+    user.updated_at = world.now()
+    return user
+
+
+def find_user(world: World, caller: Caller, reference: str) -> User:
+    """By `me`, id or name; whoever cannot be seen does not exist."""
+    if reference == "me":
+        return caller.user
+    wanted_id = as_uuid(reference)
+    for user in world.records.users.values():
+        found = user.id == wanted_id if wanted_id else user.username.lower() == reference.lower()
+        if found and caller.may_read_user(user):
+            return user
+    message = '"user" must be an existing uuid or username.'
+    raise RefusalError(400, message, f"queried user={quoted(reference)}")
+
+
+def _organizations_of(world: World, body: Body) -> list[str]:
+    wanted = body.texts("organization_ids")
+    if not wanted:
+        raise RefusalError(
+            400,
+            "No organization specified to place the user as a member of. It is required to specify "
+            "at least one organization id to place the user in.",
+            "required at least 1 value for the array 'organization_ids'",
+            (FieldFault("organization_ids", "Missing values, this cannot be empty"),),
+        )
+    default = world.default_organization().id
+    ids = [default if identifier == NIL_UUID else identifier for identifier in wanted]
+    for identifier in ids:
+        if identifier not in world.records.organizations:
+            message = f"Organization does not exist with the provided id {quoted(identifier)}."
+            raise RefusalError(404, message)
+    return ids
+
+
+def _require_good_password(password: str) -> None:
+    if fault := names.password_fault(password):
+        raise RefusalError(400, "Password is invalid", faults=(FieldFault("password", fault),))
