@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sandbox import cluster
+from sandbox.breakage import BREAKAGES, break_it
 from sandbox.coderd import cli as coderd
 from sandbox.deploy import deploy as run_up
 from sandbox.deploy import destroy, run
@@ -91,10 +92,9 @@ def deploy() -> None:
     _console.print(
         "\nTry next:\n"
         '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi, kubectl: the sandbox\n'
-        "  kubectl get deploy,svc,pod -A\n"
-        "  kubectl -n coder set image deploy/coder coder=example.invalid/evil:1\n"
-        "  make drift        # names the changed property\n"
-        "  make reconcile    # repairs it\n"
+        "  .venv/bin/coder-stack sandbox break image     # or: replicas, service\n"
+        "  make drift                                    # names the changed property\n"
+        "  make reconcile                                # repairs it\n"
         "  make down",
         highlight=False,
         markup=False,
@@ -160,6 +160,15 @@ def env() -> None:
     settings = {**variables, "KUBECONFIG": str(home.kubeconfig), "PULUMI_STACK": STACK}
     for name, value in settings.items():
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+
+
+@app.command(name="break")
+@one_sentence
+def break_(
+    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(BREAKAGES)}.")],
+) -> None:
+    """Change one thing behind Pulumi's back, for `make drift` to find."""
+    _say(break_it(Home.of_checkout(), what))
 
 
 @app.command(name="exec", context_settings={"ignore_unknown_options": True})

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.home import CHECKOUT
-from tests.harness import Cluster, processes_in
+from tests.harness import processes_in
 
 pytestmark = pytest.mark.engine
 
@@ -77,11 +77,11 @@ def test_up_look_break_repair_down(clone: Clone, tmp_path: Path) -> None:
     clean = clone.run(*preview(), "--expect-no-changes", **own)
     assert clean.returncode == 0, clean.stdout + clean.stderr
 
-    image = {"spec": {"template": {"spec": {"containers": [{"name": "coder", "image": "evil:1"}]}}}}
-    Cluster(Path(kubeconfig)).patch("/apis/apps/v1/namespaces/coder/deployments/coder", image)
+    broken = clone.run("sandbox", "break", "image", **own)
+    assert broken.returncode == 0, broken.stderr
     drifted = clone.run(*preview(), "--expect-no-changes", **own)
     assert drifted.returncode != 0
-    assert '"evil:1" => "ghcr.io/coder/coder:v2.30.0"' in drifted.stdout
+    assert '"example.invalid/evil:1" => "ghcr.io/coder/coder:v2.30.0"' in drifted.stdout
 
     again = clone.run("sandbox", "deploy", **own)
     assert again.returncode == 0, again.stdout + again.stderr
@@ -106,6 +106,19 @@ def test_deploy_without_a_cluster_says_what_to_do_first(clone: Clone) -> None:
     assert refused.stderr.strip() == (
         "error: the sandbox's cluster is not up; start it with: coder-stack sandbox up"
     )
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("image", "only the sandbox's own cluster is broken on purpose, and it is not up"),
+        ("luck", "there is no breakage 'luck'; there are: image, replicas, service"),
+    ],
+)
+def test_what_cannot_be_broken_is_one_sentence(clone: Clone, what: str, said: str) -> None:
+    refused = clone.run("sandbox", "break", what)
+    assert refused.returncode == 1
+    assert refused.stderr.strip() == f"error: {said}"
 
 
 def test_exec_of_an_unknown_program_is_one_sentence(clone: Clone) -> None:
