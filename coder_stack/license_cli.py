@@ -53,7 +53,7 @@ def inspect(
     if as_json:
         typer.echo(json.dumps(_document(claims, findings, verdict), indent=2))
     else:
-        _print(claims, findings)
+        _print(claims, findings, verdict)
     raise typer.Exit(verdict)
 
 
@@ -122,9 +122,10 @@ def _document(
     }
 
 
-def _print(claims: LicenseClaims, findings: list[Finding]) -> None:
+def _print(claims: LicenseClaims, findings: list[Finding], verdict: Verdict) -> None:
     console = Console()
-    rows = {name: _shown(value) for name, value in _facts(claims).items()}
+    rows = {"result": verdict.name.lower()}
+    rows |= {name: _shown(value) for name, value in _facts(claims).items()}
     if not console.is_terminal:
         for name, value in rows.items():
             typer.echo(f"{name}: {value}")
@@ -133,13 +134,11 @@ def _print(claims: LicenseClaims, findings: list[Finding]) -> None:
         return
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in rows.items():
-        table.add_row(Text(name, style="bold"), Text(value))
+        table.add_row(Text(name, style="bold"), Text(value, overflow="fold"))
     console.print(table)
     for each in findings:
         colour = "red" if each.severity == "error" else "yellow"
         console.print(Text.assemble((f"{each.severity}: {each.reason}: ", colour), each.message))
-    if not findings:
-        console.print(Text("usable", style="green"))
 
 
 def _shown(value: Fact) -> str:

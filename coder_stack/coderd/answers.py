@@ -63,7 +63,7 @@ def error_in(
 ) -> CoderdError | None:
     """The error that the outcome of an attempt stands for; None if it is a good answer."""
     if isinstance(outcome, Failure):
-        return _FAILURES[outcome](call)
+        return _FAILURES[outcome](call, base_url)
     if outcome.status in call.success:
         return None
     if 300 <= outcome.status < 400:
@@ -162,43 +162,42 @@ def _protocol(
     return ProtocolError(call.operation, why, fault=fault, may_have_happened=doubt, status=status)
 
 
-def _not_sent(call: Call) -> CoderdError:
-    return Unavailable(
-        call.operation, "no connection to coderd; check that it runs and can be reached."
-    )
+def _not_sent(call: Call, base_url: str) -> CoderdError:
+    why = f"no connection to coderd at {base_url}; check that it runs and can be reached."
+    return Unavailable(call.operation, why)
 
 
-def _lost(call: Call) -> CoderdError:
+def _lost(call: Call, _: str) -> CoderdError:
     why = "the connection broke or the time was up before an answer came."
     if call.idempotent:
         return Unavailable(call.operation, why, may_have_happened=call.changes_something)
     return AnswerLost(call.operation, why, may_have_happened=True)
 
 
-def _untrusted(call: Call) -> CoderdError:
-    why = "the server's certificate is not trusted; set the CA bundle that signed it."
+def _untrusted(call: Call, base_url: str) -> CoderdError:
+    why = f"the certificate of {base_url} is not trusted; set the CA bundle that signed it."
     return CertificateNotTrusted(call.operation, why)
 
 
-def _unsendable(call: Call) -> CoderdError:
+def _unsendable(call: Call, _: str) -> CoderdError:
     return InvalidConnection(
         call.operation, "the request cannot be written as HTTP; check the settings."
     )
 
 
-def _too_large(call: Call) -> CoderdError:
+def _too_large(call: Call, _: str) -> CoderdError:
     why = "the answer is larger than any of coderd's; check that the URL leads to coderd."
     doubt = call.changes_something
     return ProtocolError(call.operation, why, fault="too-large", may_have_happened=doubt)
 
 
-def _garbled(call: Call) -> CoderdError:
+def _garbled(call: Call, _: str) -> CoderdError:
     why = "the answer cannot be decoded; check what stands between here and coderd."
     doubt = call.changes_something
     return ProtocolError(call.operation, why, fault="not-json", may_have_happened=doubt)
 
 
-_FAILURES: dict[Failure, Callable[[Call], CoderdError]] = {
+_FAILURES: dict[Failure, Callable[[Call, str], CoderdError]] = {
     Failure.NOT_SENT: _not_sent,
     Failure.LOST: _lost,
     Failure.UNTRUSTED: _untrusted,

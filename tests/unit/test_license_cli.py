@@ -61,6 +61,7 @@ def test_L9_the_token_is_not_printed(options: list[str]) -> None:
 def test_claims_and_dates_are_printed_plainly_where_no_terminal_is() -> None:
     result = inspect(current(days=10))
 
+    assert result.stdout.startswith("result: warning\n")
     assert "account_id: A-1" in result.stdout
     assert "license_expires: 20" in result.stdout
     assert "warning: ExpiringSoon: The license expires on" in result.stdout
@@ -125,11 +126,12 @@ def test_on_a_terminal_it_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
     monkeypatch.setattr(
         "coder_stack.license_cli.Console",
-        lambda: Console(file=screen, force_terminal=True, width=120),
+        lambda: Console(file=screen, force_terminal=True, width=60),
     )
 
     good, soon = inspect(current()), inspect(current(days=10))
 
     assert (good.exit_code, soon.exit_code) == (0, 2)
     assert "usable" in screen.getvalue()
+    assert "…" not in screen.getvalue()
     assert "ExpiringSoon" in screen.getvalue()

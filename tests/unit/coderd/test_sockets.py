@@ -217,6 +217,7 @@ def test_U2_nobody_listening_is_unavailable_and_leaves_no_doubt() -> None:
 
     assert isinstance(error, Unavailable)
     assert not error.may_have_happened
+    assert url in str(error)
 
 
 def test_this_machine_is_reached_without_the_proxy_of_the_environment(
