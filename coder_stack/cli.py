@@ -5,7 +5,8 @@ because the program must not depend on them: a wheel of coder_stack has no sandb
 """
 
 import importlib
-import importlib.util
+from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -22,14 +23,20 @@ app.add_typer(license_cli.app, name="license")
 
 
 @app.callback()
-def _root() -> None:  # pyright: ignore[reportUnusedFunction]  # typer calls it; with it, one command stays a command
+def _root() -> None:  # pyright: ignore[reportUnusedFunction]  # with it, one command stays a command
     """Deploy Coder on Kubernetes with Pulumi and keep it converged."""
 
 
 def main() -> None:
-    """Entry point of the console script."""
-    if importlib.util.find_spec("sandbox"):
+    """Entry point of the console script.
+
+    Exit codes are a contract with schedulers: 2 means "look at this" (drift, a license that ends
+    soon), so a mistake on the command line, for which click would use 2 as well, is 1.
+    """
+    if (Path(__file__).parents[1] / "sandbox" / "cli.py").exists():
         importlib.import_module("sandbox.cli").mount(app)
+    usage_error: Any = typer.BadParameter.__base__
+    usage_error.exit_code = 1
     app()
 
 
