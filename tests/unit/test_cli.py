@@ -1,4 +1,4 @@
-"""What every `coder-stack` command has in common: help that helps, and exit codes that mean one thing."""
+"""What every `coder-stack` command has in common: help that helps, exit codes that mean one thing."""
 
 import subprocess
 import sys
