@@ -112,6 +112,7 @@ class Builder:
             "GOPATH": str(self.store.go_caches),
             "GOMODCACHE": str(self.store.go_cache("mod")),
             "GOCACHE": str(self.store.go_cache("build")),
+            "GOTMPDIR": str(self.store.go_cache("tmp")),
             "GOTOOLCHAIN": "local",
             "GOWORK": "off",
             "GO111MODULE": "on",

@@ -120,11 +120,15 @@ def examine(
 
 def drop_damaged(toolchain: Toolchain, names: Sequence[str]) -> None:
     """Remove installed tools whose files have changed, so that they are installed anew."""
-    with toolchain.store.lock(toolchain.progress):
-        for name in names:
-            found = toolchain.find(name)
-            if found and _damaged(toolchain, found):
-                remove_tree(found.path.parents[1])
+    damaged = [
+        found.path.parents[1]
+        for name in names
+        if (found := toolchain.find(name)) and _damaged(toolchain, found)
+    ]
+    if damaged:
+        with toolchain.store.lock(toolchain.progress):
+            for folder in damaged:
+                remove_tree(folder)
 
 
 def show(health: Health, console: Console) -> None:
@@ -188,7 +192,7 @@ def _go(toolchain: Toolchain) -> Finding:
 
 def _optional(toolchain: Toolchain, name: str) -> Finding:
     try:
-        found = look(name, _ANY_VERSION, path=toolchain.path)
+        found = look(name, _ANY_VERSION, path=toolchain.search_path)
     except Unavailable as why:
         return Finding(name, why=f"on PATH: {why}; optional, never installed")
     return Finding(name, found.version, "path", str(found.path), "optional")

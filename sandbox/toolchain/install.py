@@ -71,6 +71,13 @@ class Toolchain:
         return Store(self.cache)
 
     @cached_property
+    def search_path(self) -> str:
+        """PATH without this cache's own folders, which are there inside the sandbox's commands."""
+        entries = (self.path or os.environ.get("PATH", os.defpath)).split(os.pathsep)
+        kept = [e for e in entries if e and not Path(e).is_relative_to(self.store.tools)]
+        return os.pathsep.join(kept)
+
+    @cached_property
     def releases(self) -> Releases:
         """The vendors' sites; remembers for this run which of them do not answer."""
         return Releases(
@@ -83,7 +90,7 @@ class Toolchain:
     @cached_property
     def go(self) -> Go:
         """Where Go is or would be."""
-        return Go(self.store, self.platform, self.path, self.go_wheel)
+        return Go(self.store, self.platform, self.search_path, self.go_wheel)
 
     def find(self, name: str) -> Installed | None:
         """The tool as it is on this machine now; None if it would have to be installed."""
@@ -126,6 +133,10 @@ class Toolchain:
         to_build = [tool for tool in missing if tool.name not in have]
         if to_build:
             builder = self._builder(to_build, stories)
+            self.progress.say(
+                f"toolchain: building {', '.join(tool.name for tool in to_build)} from source, "
+                "once; this takes minutes"
+            )
             for tool in to_build:
                 have[tool.name] = self._build(tool, stories[tool.name], builder)
         return have
@@ -234,7 +245,7 @@ class Toolchain:
     def _on_path(self, tool: Tool) -> Found:
         if tool.probe is None:
             raise Unavailable(f"not looked for, {tool.not_from_path}")
-        return look(tool.name, tool.probe, path=self.path)
+        return look(tool.name, tool.probe, path=self.search_path)
 
     def _needs_link(self, tool: Tool) -> bool:
         beside = tool.probe.beside if tool.probe else ()

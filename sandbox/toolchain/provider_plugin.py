@@ -83,11 +83,12 @@ class PluginFinder:
             self._install(pulumi)
         except Unavailable as why:
             return self._stand_in(str(why))
+        except OSError as error:
+            return self._stand_in(f"nothing can be installed ({error.strerror or error})")
         return self._installed() or self._stand_in("the official one cannot be started here")
 
     def _on_path(self) -> PluginChoice | None:
-        search = self.toolchain.path or os.environ.get("PATH", os.defpath)
-        for folder in search.split(os.pathsep):
+        for folder in self.toolchain.search_path.split(os.pathsep):
             where = shutil.which(EXECUTABLE, path=folder) if folder else None
             if where is None or Path(where).resolve().parent == self.stand_in.resolve():
                 continue

@@ -2,7 +2,7 @@
 
     <cache>/tools/<name>/<version>-<os>-<arch>/manifest.json and bin/…
     <cache>/staging/…      being made; what lies here while the lock is free is left over
-    <cache>/go/{mod,build} Go's caches while something is built
+    <cache>/go/…           Go's caches while something is built
 A tool appears by one rename of a complete, flushed folder, so it is there whole or not at all.
 """
 
@@ -153,8 +153,8 @@ class Store:
             raise OSError(f"{folder} vanished while it was installed")
         return installed
 
-    def go_cache(self, kind: Literal["mod", "build"]) -> Path:
-        """Go's module or build cache, for as long as something is built."""
+    def go_cache(self, kind: Literal["mod", "build", "tmp"]) -> Path:
+        """A folder for Go's modules, compiled packages or scratch files while something is built."""
         path = self.go_caches / kind
         path.mkdir(parents=True, exist_ok=True)
         return path

@@ -4,12 +4,13 @@ import hashlib
 import os
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sandbox.toolchain.errors import ToolchainError
-from sandbox.toolchain.recipes import ModuleFile, Tool
+from sandbox.toolchain.recipes import ModuleFile, Probe, Tool
 from tests.unit.toolchain.machines import (
     SCRIPTED_GO,
     Machine,
@@ -46,6 +47,18 @@ def test_a_tool_is_built_with_its_version_and_the_caches_are_dropped(tmp_path: P
         "tools",
     ]
     assert list((machine.cache / "staging").iterdir()) == []
+
+
+def test_the_caches_own_folder_on_path_is_not_taken_for_the_machines(tmp_path: Path) -> None:
+    """Commands inside the sandbox have it there; where a tool came from must not change."""
+    machine = builder(tmp_path)
+    machine.has_scripted_go()
+    installed = machine.toolchain().ensure(["tiny"])["tiny"]
+    probe = Probe(arguments=(), at_least=(0, 0, 0), below=(99, 0, 0))
+    machine.catalogue = {"tiny": replace(machine.catalogue["tiny"], probe=probe)}
+    inside = replace(machine.toolchain(), path=f"{installed.path.parent}:{machine.bin}")
+
+    assert inside.find("tiny") == installed
 
 
 def test_versions_never_move(tmp_path: Path) -> None:

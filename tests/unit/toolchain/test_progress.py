@@ -42,7 +42,7 @@ def test_a_log_shows_the_start_and_then_a_heartbeat_with_the_elapsed_time() -> N
     assert lines[-1].startswith("etcd: still downloading 3.6.8, 0 s")
 
 
-def test_a_build_in_a_log_is_two_lines_with_source_version_duration_and_reason(
+def test_a_build_in_a_log_ends_with_source_version_duration_and_reason(
     tmp_path: Path,
 ) -> None:
     machine = Machine(tmp_path)
@@ -52,7 +52,8 @@ def test_a_build_in_a_log_is_two_lines_with_source_version_duration_and_reason(
 
     machine.toolchain().ensure(["tiny"])
 
-    start, end, cleaning = machine.log.getvalue().splitlines()
+    ahead, start, end, cleaning = machine.log.getvalue().splitlines()
+    assert ahead == "toolchain: building tiny from source, once; this takes minutes"
     assert start == "tiny: building 9.8.7 with Go 1.26.5"
     assert end.startswith("tiny: 9.8.7 built from source in ")
     assert end.endswith(

@@ -205,6 +205,13 @@ def test_offline_asks_nobody_and_remembers_nothing(site: Site, tmp_path: Path) -
     assert here.finder().choose(here.pulumi()).source == "official-install"
 
 
+def test_a_cache_that_cannot_be_written_leads_to_the_stand_in(tmp_path: Path) -> None:
+    here = world(tmp_path)
+    here.machine.cache.write_text("a file where the folder should be")
+
+    assert here.finder().choose(here.pulumi()).reason == "nothing can be installed (File exists)"
+
+
 def test_without_any_plugin_one_sentence_says_so(tmp_path: Path) -> None:
     here = world(tmp_path)
     (here.stand_in / EXECUTABLE).unlink()

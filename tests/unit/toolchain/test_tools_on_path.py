@@ -156,6 +156,16 @@ def test_an_unknown_tool_is_said_to_be_unknown(tmp_path: Path) -> None:
         Machine(tmp_path).toolchain().ensure(["helm"])
 
 
+def test_a_cache_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.cache.write_text("a file where the folder should be")
+
+    with pytest.raises(ToolchainError) as caught:
+        machine.toolchain().ensure(["etcd"])
+
+    assert str(caught.value) == f"Tools cannot be installed into {machine.cache}: File exists."
+
+
 def test_the_groups_name_what_the_catalogue_has() -> None:
     assert {*ENGINE, *CLUSTER, *CONTRACT} == set(CATALOGUE)
 
