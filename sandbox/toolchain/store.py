@@ -143,6 +143,7 @@ class Store:
         for file in (*recorded, MANIFEST):
             _flush(staged / file)
             _flush((staged / file).parent)
+        staged.chmod(0o755)
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
             remove_tree(self._aside(folder))
@@ -154,7 +155,7 @@ class Store:
         return installed
 
     def go_cache(self, kind: Literal["mod", "build", "tmp"]) -> Path:
-        """A folder for Go's modules, compiled packages or scratch files while something is built."""
+        """A folder for Go's modules, compiled packages or scratch files during a build."""
         path = self.go_caches / kind
         path.mkdir(parents=True, exist_ok=True)
         return path
