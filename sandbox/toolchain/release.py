@@ -179,9 +179,9 @@ class Releases:
                     take(piece)
                     if time.monotonic() > deadline:
                         raise Unavailable(f"{host} is too slow")
-        except (httpx.ConnectError, httpx.ConnectTimeout):
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             # A redirect may lead to a host that is closed off although the first one answers.
-            why = self._give_up(host, "no connection to where it stores its files")
+            why = self._give_up(host, f"no connection to {error.request.url.host}: {error}"[:160])
             raise Unavailable(f"{host} cannot be reached ({why})") from None
         except httpx.TimeoutException:
             why = self._give_up(host, f"no answer within {self._patience.read:g} s")

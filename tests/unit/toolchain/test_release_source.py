@@ -254,6 +254,30 @@ def test_a_site_that_never_answers_is_given_up_on_and_not_asked_again(
     assert site.asked == [first.checksums]
 
 
+def test_a_redirect_to_where_the_files_are_stored_is_followed(site: Site, tmp_path: Path) -> None:
+    published = etcd("linux", "amd64")
+    publish(site, published)
+    site.files["/stored-elsewhere"] = site.files.pop(published.asset)
+    site.redirects[published.asset] = "/stored-elsewhere"
+
+    assert machine(tmp_path, site, published).toolchain().ensure(["etcd"])["etcd"].path.exists()
+
+
+def test_a_redirect_to_a_closed_host_closes_the_first_one_too(site: Site, tmp_path: Path) -> None:
+    """The download site may answer while the place it redirects to is blocked."""
+    published = etcd("linux", "amd64")
+    publish(site, published)
+    site.redirects[published.asset] = closed_address()
+    releases = Releases(root=site.url, patience=QUICK)
+
+    for _ in range(2):
+        with pytest.raises(
+            Unavailable, match=r"github.com cannot be reached \(no connection to 127"
+        ):
+            releases.download(CATALOGUE["etcd"], published.platform, tmp_path, lambda _: None)
+    assert site.asked == [published.checksums, published.asset]
+
+
 def test_a_refused_connection_is_said_once_per_host(tmp_path: Path) -> None:
     releases = Releases(root=closed_address(), patience=QUICK)
 

@@ -20,6 +20,7 @@ class Site:
 
     url: str
     files: dict[str, bytes] = field(default_factory=dict)
+    redirects: dict[str, str] = field(default_factory=dict)
     truncated: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
     held: set[str] = field(default_factory=set)
@@ -40,6 +41,11 @@ def serving() -> Generator[Site]:
             site.asked.append(self.path)
             if self.path in site.silent:
                 site.go_on.wait()
+                return
+            if self.path in site.redirects:
+                self.send_response(302)
+                self.send_header("Location", site.redirects[self.path])
+                self.end_headers()
                 return
             content = site.files.get(self.path)
             if content is None:
