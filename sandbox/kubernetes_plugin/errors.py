@@ -102,7 +102,7 @@ class NotReady(PluginError):  # noqa: N818
     """The object is there but not live; the engine keeps it with these reasons."""
 
     def __init__(self, summary: str, reasons: list[str], live: Object) -> None:
-        super().__init__(": ".join([summary, "; ".join(reasons)]) if reasons else summary)
+        super().__init__(summary)
         self.reasons = reasons
         self.live = live
 

@@ -1,4 +1,4 @@
-"""A plugin process per test module, a namespace per test."""
+"""One configured plugin process for all tests, fresh ones on request, a namespace per test."""
 
 import os
 import secrets
@@ -54,9 +54,13 @@ def unconfigured(tmp_path: Path) -> Iterator[Plugin]:
     plugin.stop()
 
 
-@pytest.fixture
-def plugin(unconfigured: Plugin, kubeconfig: Path) -> Plugin:
+@pytest.fixture(scope="session")
+def plugin(kubeconfig: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugin]:
     """A plugin that may change Secrets and ConfigMaps in place, as the program's provider does."""
-    return unconfigured.configure(
-        kubeconfig=str(kubeconfig), enableSecretMutable="true", enableConfigMapMutable="true"
-    )
+    plugin = start(tmp_path_factory.mktemp("plugin"))
+    try:
+        yield plugin.configure(
+            kubeconfig=str(kubeconfig), enableSecretMutable="true", enableConfigMapMutable="true"
+        )
+    finally:
+        plugin.stop()

@@ -27,7 +27,6 @@ class Failure(Exception):  # noqa: N818 - what a call ends with, not a bug
     """An error status, with the state that the engine would store for an unready object."""
 
     def __init__(self, error: Any) -> None:
-        super().__init__(error.details())
         self.code = error.code()
         self.init: Any = None
         for key, value in error.trailing_metadata() or ():
@@ -35,10 +34,8 @@ class Failure(Exception):  # noqa: N818 - what a call ends with, not a bug
                 detail = pb.ErrorResourceInitFailed()
                 status_pb2.Status.FromString(value).details[0].Unpack(detail)
                 self.init = detail
-
-    @property
-    def reasons(self) -> list[str]:
-        return list(self.init.reasons)
+        self.reasons = [error.details()] if self.init is None else list(self.init.reasons)
+        super().__init__("; ".join(self.reasons))
 
     @property
     def outputs(self) -> Object:

@@ -42,9 +42,7 @@ def test_what_others_own_does_not_show(plugin: Plugin, namespace: str, kubectl: 
 def test_a_removed_field_shows(plugin: Plugin, namespace: str, kubectl: Kubectl) -> None:
     created = plugin.create(manifests.deployment(namespace, replicas=0, labels={"ours": "1"}))
     kubectl("-n", namespace, "label", "deployment", "app", "ours-")
-    assert plugin.drift(created) == {"metadata.labels"} or plugin.drift(created) == {
-        "metadata.labels.ours"
-    }
+    assert plugin.drift(created) == {"metadata.labels"}, "it was the only label"
 
 
 def test_a_tampered_secret_shows_and_is_never_plain(
@@ -143,11 +141,7 @@ def test_a_deleted_object_is_gone(plugin: Plugin, namespace: str, kubectl: Kubec
 
 
 def test_credentials_without_rights_are_an_error_not_an_absence(
-    unconfigured: Plugin,
-    plugin: Plugin,
-    namespace: str,
-    kubectl: Kubectl,
-    kubeconfig: Path,
+    unconfigured: Plugin, plugin: Plugin, namespace: str, kubectl: Kubectl
 ) -> None:
     created = plugin.create(manifests.config_map(namespace))
     token = kubectl("-n", namespace, "create", "token", "default")
@@ -155,7 +149,6 @@ def test_credentials_without_rights_are_an_error_not_an_absence(
     powerless = unconfigured.configure(kubeconfig=json.dumps(weak))
     with pytest.raises(Failure, match="forbidden"):
         powerless.refresh(created)
-    assert plugin.configure(kubeconfig=str(kubeconfig)).refresh(created) is not None
 
 
 def test_a_preview_that_may_not_ask_the_server_shows_the_inputs(
@@ -171,13 +164,12 @@ def test_a_preview_that_may_not_ask_the_server_shows_the_inputs(
 
 
 def test_rejected_credentials_are_an_error_not_an_absence(
-    unconfigured: Plugin, plugin: Plugin, namespace: str, kubectl: Kubectl, kubeconfig: Path
+    unconfigured: Plugin, plugin: Plugin, namespace: str, kubectl: Kubectl
 ) -> None:
     created = plugin.create(manifests.config_map(namespace))
     wrong = unconfigured.configure(kubeconfig=json.dumps(_with_token(kubectl, "no-such-token")))
     with pytest.raises(Failure, match="unreachable: Unauthorized"):
         wrong.refresh(created)
-    assert plugin.configure(kubeconfig=str(kubeconfig)).refresh(created) is not None
 
 
 def test_an_existing_object_can_be_read_by_its_id(

@@ -102,7 +102,10 @@ def test_an_unready_object_is_reported_by_a_refresh_and_kept(
     assert failure.value.init.inputs.fields["kind"].string_value == "Deployment"
 
 
-def test_cancelling_ends_a_wait_at_once(plugin: Plugin, namespace: str, kubectl: Kubectl) -> None:
+def test_cancelling_ends_a_wait_at_once(
+    unconfigured: Plugin, kubeconfig: Path, namespace: str, kubectl: Kubectl
+) -> None:
+    plugin = unconfigured.configure(kubeconfig=str(kubeconfig))
     with ThreadPoolExecutor(1) as pool:
         creating = pool.submit(plugin.create, manifests.deployment(namespace, pod=NOWHERE))
         kubectl("-n", namespace, "wait", "deployment/app", "--for=create", "--timeout=10s")
