@@ -200,10 +200,9 @@ class Api:
         if self._cancelled.wait(seconds):
             raise Cancelled("the operation was cancelled")
 
-    @property
-    def cancelled(self) -> bool:
-        """Whether the engine asked to stop."""
-        return self._cancelled.is_set()
+    def close(self) -> None:
+        """Let go of idle connections."""
+        self._pool.clear()
 
     def deadline(self, seconds: float) -> Callable[[], bool]:
         """A question that turns true after that many seconds."""

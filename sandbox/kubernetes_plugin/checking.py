@@ -13,6 +13,7 @@ from sandbox.kubernetes_plugin.errors import PluginError, Unsupported
 from sandbox.kubernetes_plugin.normalising import normalise
 from sandbox.kubernetes_plugin.objects import (
     REPLACE_UNREADY,
+    WAIT_FOR,
     Kind,
     annotation,
     kind_of,
@@ -85,8 +86,6 @@ class Checker:
             live = with_metadata(live, name=name_of(stored.live))
         if not kind_of(live).name:
             live = {**live, "apiVersion": inputs.get("apiVersion"), "kind": inputs.get("kind")}
-        if annotation(inputs, REPLACE_UNREADY) == "true":
-            raise Unsupported(f"the annotation {REPLACE_UNREADY}")
         found = difference(live, inputs, replacing_paths(inputs, self.mutability), ignored)
         same_name = (
             naming.is_named(inputs)
@@ -105,6 +104,9 @@ def _refuse_unsupported(urn: Urn, inputs: Object) -> None:
         raise Unsupported(f"the Patch resource {urn.type}")
     if name.endswith("List") and inputs.get("items") is not None:
         raise PluginError(f"{name} cannot be created directly; use the underlying resource type")
+    for key in (WAIT_FOR, REPLACE_UNREADY):
+        if annotation(inputs, key):
+            raise Unsupported(f"the annotation {key}")
 
 
 def _with_namespace(obj: Object) -> Object:

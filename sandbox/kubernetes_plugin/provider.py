@@ -66,7 +66,10 @@ class Provider:
         )
 
     def check(self, urn: Urn, old: Object, new: Object, wish: NameWish) -> Object:
-        """The inputs, complete."""
+        """The inputs, complete; the old ones if the cluster is away and that shall be skipped."""
+        if self._skips_unreachable and old:
+            self._log.warning(urn.text, "the cluster is unreachable: the resource is skipped")
+            return old
         return self._checker.check(urn, old, new, wish)
 
     def diff(self, state: Object, new: Object, ignored: Iterable[str]) -> Plan:
@@ -109,6 +112,8 @@ class Provider:
         if isinstance(self._cluster, PluginError) and self._settings.delete_unreachable:
             self._log.warning(urn.text, "the cluster is unreachable: dropped from the state")
             return None
+        if self._skips_unreachable:
+            return identity, state, inputs
         applier, waiter = self._tools()
         old_inputs = normalise(checkpoint.to_server(reveal_object(inputs)))
         stored = checkpoint.parse(state)
@@ -193,6 +198,11 @@ class Provider:
         place: Object = {"namespace": namespace} if namespace else {}
         live = with_metadata(live, name=name, **place)
         Deleter(applier.api, self._log).delete(live, stored.inputs, timeout, urn.text)
+
+    @property
+    def _skips_unreachable(self) -> bool:
+        unreachable = isinstance(self._cluster, PluginError)
+        return unreachable and self._settings.skip_update_unreachable
 
     def _is_namespaced(self, kind: Kind) -> bool:
         if isinstance(self._cluster, Api):

@@ -12,16 +12,13 @@ from sandbox.kubernetes_plugin.engine_log import EngineLog
 from sandbox.kubernetes_plugin.errors import (
     ApiError,
     Cancelled,
-    NoSuchKind,
     NotReady,
     PluginError,
     Unreachable,
-    Unsupported,
 )
 from sandbox.kubernetes_plugin.objects import (
     SKIP_AWAIT,
     TIMEOUT_SECONDS,
-    WAIT_FOR,
     Kind,
     annotation,
     condition,
@@ -65,8 +62,6 @@ class Waiter:
 
     def until_ready(self, live: Object, inputs: Object, timeout: float, urn: str) -> Object:
         """The live object once it is ready; `NotReady` with its last state if it never is."""
-        if annotation(inputs, WAIT_FOR):
-            raise Unsupported(f"the annotation {WAIT_FOR}")
         if annotation(inputs, SKIP_AWAIT) in {"true", "ready"}:
             return live
         kind, name = kind_of(live), name_of(live)
@@ -97,18 +92,22 @@ class Waiter:
         return live
 
     def _again(self, kind: Kind, live: Object, urn: str) -> Object:
-        """The object now; the last known state while the API server is away."""
+        """The object now; its last state while the API server is away.
+
+        Whatever goes wrong here, the object exists: only its proven absence may lose it.
+        """
+        name = name_of(live)
         try:
-            return self.api.get(kind, namespace_of(live), name_of(live))
-        except Unreachable as error:
+            return self.api.get(kind, namespace_of(live), name)
+        except (Unreachable, Cancelled) as error:
             self.log.status(urn, str(error))
             return live
         except ApiError as error:
             if error.not_found:
-                raise PluginError(
-                    f'{kind.name} "{name_of(live)}" was deleted while waiting for it to be ready'
-                ) from error
-            raise
+                told = f'{kind.name} "{name}" was deleted while waiting for it to be ready'
+                raise PluginError(told) from error
+            told = f'{kind.name} "{name}" cannot be watched until it is ready'
+            raise NotReady(told, [str(error)], live) from error
 
     def verdict(self, live: Object) -> Verdict:
         """The judgement now, with what has to be looked up for it."""
@@ -142,7 +141,7 @@ class Waiter:
             return False
         try:
             found = self.api.get(Kind("storage.k8s.io/v1", "StorageClass"), "", name)
-        except ApiError:
+        except PluginError:
             return False
         return found.get("volumeBindingMode") == "WaitForFirstConsumer"
 
@@ -161,7 +160,7 @@ class Waiter:
     def _found(self, kind: Kind, beside: Object, name: str) -> Object:
         try:
             return self.api.get(kind, namespace_of(beside), name)
-        except ApiError:
+        except PluginError:
             return {}
 
     def _explain(self, live: Object) -> list[str]:
@@ -193,7 +192,7 @@ class Waiter:
     def _listed(self, kind: Kind, namespace: str, **query: str) -> list[Object]:
         try:
             return self.api.list(kind, namespace, **query)
-        except (ApiError, NoSuchKind, Unreachable):
+        except PluginError:
             return []
 
 

@@ -1,10 +1,12 @@
 """One configured plugin process for all tests, fresh ones on request, a namespace per test."""
 
+import json
 import os
 import secrets
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +37,13 @@ def kubectl(kubeconfig: Path) -> Kubectl:
         return done.stdout.strip()
 
     return run
+
+
+def kubeconfig_with_token(kubectl: Kubectl, token: str) -> Any:
+    """The same cluster with other credentials."""
+    content = json.loads(kubectl("config", "view", "--flatten", "-o", "json"))
+    content["users"][0]["user"] = {"token": token}
+    return content
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ def secret(namespace: str, name: str = "credentials", **string_data: Any) -> Obj
 
 
 def container(**more: Any) -> Object:
-    return {"name": "app", "image": "registry.example/app:1", **more}
+    fields: Object = {"name": "app", "image": "registry.example/app:1"}
+    return {**fields, **more}
 
 
 def deployment(

@@ -93,6 +93,15 @@ def test_an_unreachable_cluster_is_forgotten_only_on_request(unconfigured: Plugi
     plugin.delete(resource)
 
 
+def test_an_unreachable_cluster_can_be_skipped_on_request(unconfigured: Plugin) -> None:
+    plugin = unconfigured.configure(kubeconfig="{}", skipUpdateUnreachable="true")
+    known = plugin.check(manifests.config_map("default", a="1"))
+    changed = plugin.check(manifests.config_map("default", a="2"), old=known.inputs)
+    assert changed.inputs == known.inputs
+    known.id, known.outputs = "default/settings", {"kept": "as it was"}
+    assert plugin.refresh(known) == known
+
+
 def test_secrets_are_replaced_unless_the_provider_may_change_them(
     unconfigured: Plugin, kubeconfig: Path, namespace: str
 ) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.kubernetes_plugin.values import Object, Secret, as_object, dig, reveal
+from sandbox.kubernetes_plugin.values import Secret, as_object, dig, reveal
 from tests.cluster.kubernetes_plugin import manifests
-from tests.cluster.kubernetes_plugin.conftest import Kubectl
+from tests.cluster.kubernetes_plugin.conftest import Kubectl, kubeconfig_with_token
 from tests.cluster.kubernetes_plugin.driver import Failure, Plugin, Resource, pb
 
 pytestmark = pytest.mark.cluster
@@ -145,7 +145,7 @@ def test_credentials_without_rights_are_an_error_not_an_absence(
 ) -> None:
     created = plugin.create(manifests.config_map(namespace))
     token = kubectl("-n", namespace, "create", "token", "default")
-    weak = _with_token(kubectl, token)
+    weak = kubeconfig_with_token(kubectl, token)
     powerless = unconfigured.configure(kubeconfig=json.dumps(weak))
     with pytest.raises(Failure, match="forbidden"):
         powerless.refresh(created)
@@ -156,7 +156,7 @@ def test_a_preview_that_may_not_ask_the_server_shows_the_inputs(
 ) -> None:
     """Previews with read-only credentials must work; only the update needs more."""
     token = kubectl("-n", namespace, "create", "token", "default")
-    weak = unconfigured.configure(kubeconfig=json.dumps(_with_token(kubectl, token)))
+    weak = unconfigured.configure(kubeconfig=json.dumps(kubeconfig_with_token(kubectl, token)))
     shown = weak.preview_create(manifests.config_map(namespace, a="1"))
     assert shown["data"] == {"a": "1"}
     with pytest.raises(Failure, match="forbidden"):
@@ -167,7 +167,9 @@ def test_rejected_credentials_are_an_error_not_an_absence(
     unconfigured: Plugin, plugin: Plugin, namespace: str, kubectl: Kubectl
 ) -> None:
     created = plugin.create(manifests.config_map(namespace))
-    wrong = unconfigured.configure(kubeconfig=json.dumps(_with_token(kubectl, "no-such-token")))
+    wrong = unconfigured.configure(
+        kubeconfig=json.dumps(kubeconfig_with_token(kubectl, "no-such-token"))
+    )
     with pytest.raises(Failure, match="unreachable: Unauthorized"):
         wrong.refresh(created)
 
@@ -185,9 +187,3 @@ def test_an_existing_object_can_be_read_by_its_id(
     assert plugin.diff_to_inputs(found, found.inputs).changes == pb.DiffResponse.DIFF_NONE
     missing = Resource(urn, {}, f"{namespace}/missing")
     assert plugin.refresh(missing) is None
-
-
-def _with_token(kubectl: Kubectl, token: str) -> Object:
-    content = json.loads(kubectl("config", "view", "--flatten", "-o", "json"))
-    content["users"][0]["user"] = {"token": token}
-    return content

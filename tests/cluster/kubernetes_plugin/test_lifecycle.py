@@ -39,6 +39,23 @@ def test_an_unchanged_program_changes_nothing(plugin: Plugin, namespace: str) ->
     assert plugin.drift(created) == set()
 
 
+def test_quantities_in_every_notation_are_what_the_server_answers(
+    plugin: Plugin, namespace: str
+) -> None:
+    processors = ["1", "1000m", "0.5", "1.5", ".25", "1e3", "2E2", "1500m", "1u", "3k", 2, 0.1]
+    memory = ["1Gi", "1024Mi", "1.5Gi", "1000Ki", "1Ki", "512", "1M", "1500k", "128974848", "1e9"]
+    wanted = manifests.deployment(namespace, replicas=0)
+    dig_spec = as_object(dig(wanted, "spec", "template", "spec"))
+    dig_spec["containers"] = [
+        manifests.container(name=f"c{index}", resources={"limits": {resource: amount}})
+        for index, (resource, amount) in enumerate(
+            [("cpu", amount) for amount in processors] + [("memory", amount) for amount in memory]
+        )
+    ]
+    created = plugin.create(wanted)
+    assert plugin.drift(created) == set()
+
+
 def test_creating_an_object_that_exists_fails(
     plugin: Plugin, namespace: str, kubectl: Kubectl
 ) -> None:

@@ -1,5 +1,6 @@
 """Waiting until objects are live: what counts, what a time-out says, and how a wait ends early."""
 
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -10,7 +11,7 @@ import pytest
 
 from sandbox.kubernetes_plugin.values import Object, as_int, dig
 from tests.cluster.kubernetes_plugin import manifests
-from tests.cluster.kubernetes_plugin.conftest import Kubectl
+from tests.cluster.kubernetes_plugin.conftest import Kubectl, kubeconfig_with_token
 from tests.cluster.kubernetes_plugin.driver import Failure, Plugin, grpc, start
 
 pytestmark = pytest.mark.cluster
@@ -87,6 +88,20 @@ def test_skip_await_does_not_wait(plugin: Plugin, namespace: str) -> None:
     wanted = manifests.deployment(namespace, pod=NOWHERE, annotations=annotations)
     created = plugin.create(wanted)
     assert plugin.refresh(created) is not None, "and a refresh does not complain either"
+
+
+def test_an_object_that_may_be_created_but_not_watched_is_kept(
+    unconfigured: Plugin, namespace: str, kubectl: Kubectl
+) -> None:
+    """Whatever goes wrong after the create, the engine must learn of the object."""
+    kubectl("-n", namespace, "create", "role", "r", "--verb=create", "--resource=deployments")
+    account = f"--serviceaccount={namespace}:default"
+    kubectl("-n", namespace, "create", "rolebinding", "rb", "--role=r", account)
+    token = kubectl("-n", namespace, "create", "token", "default")
+    weak = unconfigured.configure(kubeconfig=json.dumps(kubeconfig_with_token(kubectl, token)))
+    with pytest.raises(Failure, match=r"cannot be watched.*forbidden") as failure:
+        weak.create(manifests.deployment(namespace))
+    assert failure.value.init.id == f"{namespace}/app"
 
 
 def test_an_unready_object_is_reported_by_a_refresh_and_kept(
