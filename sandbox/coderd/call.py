@@ -1,5 +1,6 @@
 """One request on its way through guards and handler, with what the guards found out about it."""
 
+import re
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import quote, unquote
@@ -13,6 +14,8 @@ from sandbox.coderd.rules.world import World
 
 # What Go leaves unescaped in a path.
 _GO_PATH_SAFE = "/$&+,:;=@~-_."
+# coderd takes several slashes for one.
+_SLASHES = re.compile("/{2,}")
 _T = TypeVar("_T")
 
 
@@ -86,7 +89,7 @@ def routed_path(raw_path: bytes) -> str:
     then routes on the raw form and does not decode parameters. So `my%20key` arrives as `my key`,
     but `a%2Fb` stays `a%2Fb`.
     """
-    raw = raw_path.split(b"?", 1)[0].decode("latin-1")
+    raw = _SLASHES.sub("/", raw_path.split(b"?", 1)[0].decode("latin-1"))
     decoded = unquote(raw)
     return decoded if quote(decoded, safe=_GO_PATH_SAFE) == raw else raw
 

@@ -17,8 +17,8 @@ Guard = Callable[[Call], None]
 Handler = Callable[[Call], Answer]
 BASE = "/api/v2"
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
-# `me` is a word of its own there: a proxy of that name is out of reach.
-_VALUES = {"workspaceproxy": r"(?!me(?:/|$))[^/]+"}
+# Words of their own in those places: a proxy named `me` and an API key `tokens` are out of reach.
+_VALUES = {"workspaceproxy": r"(?!me(?:/|$))[^/]+", "keyid": r"(?!tokens(?:/|$))[^/]+"}
 
 
 @dataclass(frozen=True)
@@ -65,21 +65,22 @@ class Router:
 
     def serve(self, call: Call) -> tuple[Answer, str]:
         """Run the request; also returns the pattern it matched, for the log."""
-        other_method: Endpoint | None = None
+        other_methods: list[Endpoint] = []
         for endpoint in self.endpoints:
             match = endpoint.expression.fullmatch(call.routed_path)
             if not match:
                 continue
             if endpoint.method != call.method:
-                other_method = other_method or endpoint
+                other_methods.append(endpoint)
                 continue
             call.params = match.groupdict()
             for guard in endpoint.guards:
                 guard(call)
             return endpoint.handler(call), endpoint.pattern
         self._pass_mount(call)
-        if other_method:
-            return Answer(405), other_method.pattern
+        if other_methods:
+            allowed = [("Allow", endpoint.method) for endpoint in other_methods]
+            return Answer(405, headers=allowed), other_methods[0].pattern
         raise NoSuchRouteError
 
     def pattern_of(self, path: str) -> str:

@@ -4,22 +4,17 @@ The simulation goes through every check of `serve` but does not speak the protoc
 websocket; daemons are played through `/_sim/daemons`.
 """
 
-import json
-from datetime import timedelta
-from typing import cast
-
 from sandbox.coderd.answers import Answer, as_json, plain
 from sandbox.coderd.call import Call
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
+from sandbox.coderd.routes.daemon_query import read_filter
 from sandbox.coderd.rules import daemons
-from sandbox.coderd.rules.go_text import parse_bool, parse_duration, parse_int32, quoted, timestamp
-from sandbox.coderd.rules.identifiers import as_uuid
+from sandbox.coderd.rules.go_text import quoted, timestamp
 from sandbox.coderd.rules.records import Daemon
-from sandbox.coderd.rules.refusal import FieldFault, RefusalError, not_found
+from sandbox.coderd.rules.refusal import RefusalError, not_found
 
 _DAEMONS = "/organizations/{organization}/provisionerdaemons"
-_PARAMETERS = ("limit", "ids", "tags", "offline", "status", "max_age")
 
 
 def add_routes(router: Router) -> None:
@@ -47,7 +42,7 @@ def list_daemons(call: Call) -> Answer:
     if not call.caller.may_read_provisioner_jobs(organization.id):
         raise not_found()
     rows: list[object] = []
-    for daemon in daemons.list_daemons(world, organization, _filter(call)):
+    for daemon in daemons.list_daemons(world, organization, read_filter(call.query)):
         known = {
             "key_name": daemons.key_name(world, daemon),
             "status": daemons.status(world, daemon),
@@ -139,75 +134,3 @@ def _sent_tags(call: Call) -> dict[str, str]:
             raise RefusalError(400, message)
         tags[name] = value
     return tags
-
-
-def _filter(call: Call) -> daemons.Filter:
-    """Read the query; everything that is wrong with it is said at once."""
-    faults: list[FieldFault] = []
-    query = call.query
-
-    def fault(name: str, what: str, error: object = "") -> None:
-        ending = f": {error}" if error else ""
-        faults.append(
-            FieldFault(name, f"Query param {quoted(name)} must be a valid {what}{ending}")
-        )
-
-    limit = 50
-    if text := query.get("limit"):
-        try:
-            limit = parse_int32(text)
-        except ValueError as error:
-            fault("limit", "32-bit positive integer", error)
-        if limit < 0:
-            fault("limit", "32-bit positive integer", "value is negative")
-    ids: list[str] = []
-    for text in filter(None, query.get("ids", "").split(",")):
-        identifier = as_uuid(text.strip())
-        if identifier is None:
-            detail = (
-                f"invalid UUID length: {len(text)}" if len(text) != 36 else "invalid UUID format"
-            )
-            faults.append(FieldFault("ids", f'Query param "ids" has invalid values: {detail}'))
-            break
-        ids.append(identifier)
-    tags: dict[str, str] | None = None
-    if text := query.get("tags"):
-        tags = _tags(text)
-        if tags is None:
-            fault(
-                "tags",
-                "JSON object",
-                f"invalid character {text[0]!r} looking for beginning of value",
-            )
-    offline: bool | None = None
-    if text := query.get("offline"):
-        try:
-            offline = parse_bool(text)
-        except ValueError as error:
-            fault("offline", "boolean", error)
-    max_age = timedelta()
-    if text := query.get("max_age"):
-        try:
-            max_age = timedelta(seconds=parse_duration(text))
-        except ValueError as error:
-            fault("max_age", "duration (e.g., '24h', '30m', '1h30m')", error)
-    faults.extend(
-        FieldFault(name, f"{quoted(name)} is not a valid query param")
-        for name in query
-        if name not in _PARAMETERS
-    )
-    if faults:
-        raise RefusalError(400, "Invalid query parameters.", faults=tuple(faults))
-    statuses = tuple(filter(None, query.get("status", "").split(",")))
-    return daemons.Filter(limit, tuple(ids), tags, offline, statuses, max_age)
-
-
-def _tags(text: str) -> dict[str, str] | None:
-    try:
-        parsed: object = json.loads(text)
-    except ValueError:
-        return None
-    if not isinstance(parsed, dict):
-        return None
-    tags = cast("dict[str, object]", parsed)
-    return {n: v for n, v in tags.items() if isinstance(v, str)} if tags else {}

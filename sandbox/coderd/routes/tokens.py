@@ -20,8 +20,8 @@ def add_routes(router: Router) -> None:
     router.add("GET", "/users/{user}/keys/tokens", list_tokens, *account)
     router.add("GET", "/users/{user}/keys/tokens/tokenconfig", token_config, *account)
     router.add("GET", "/users/{user}/keys/tokens/{name}", token_by_name, *account)
-    router.add("GET", "/users/{user}/keys/{id}", key_by_id, *account)
-    router.add("DELETE", "/users/{user}/keys/{id}", delete_key, *account)
+    router.add("GET", "/users/{user}/keys/{keyid}", key_by_id, *account)
+    router.add("DELETE", "/users/{user}/keys/{keyid}", delete_key, *account)
 
 
 def create_session(call: Call) -> Answer:
@@ -65,12 +65,12 @@ def token_by_name(call: Call) -> Answer:
 
 def key_by_id(call: Call) -> Answer:
     """GET …/keys/{id}."""
-    return as_json(200, shown(tokens.key_by_id(call.world, call.caller, call.params["id"])))
+    return as_json(200, shown(tokens.key_by_id(call.world, call.caller, call.params["keyid"])))
 
 
 def delete_key(call: Call) -> Answer:
     """DELETE …/keys/{id}."""
-    tokens.delete_key(call.world, call.caller, call.params["id"])
+    tokens.delete_key(call.world, call.caller, call.params["keyid"])
     return Answer(204)
 
 

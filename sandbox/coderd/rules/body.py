@@ -14,16 +14,24 @@ from sandbox.coderd.rules import names
 from sandbox.coderd.rules.identifiers import NIL_UUID, as_uuid
 from sandbox.coderd.rules.refusal import FieldFault, RefusalError, validation
 
-STRING, BOOL, INTEGER, STRINGS, MAPPING, UUID, MAPPINGS = (
+STRING, BOOL, DURATION, STRINGS, MAPPING, UUID, MAPPINGS = (
     "string",
     "bool",
-    "int64",
+    "time.Duration",
     "[]string",
     "map[string]string",
     "uuid.UUID",
     "[]map",
 )
-_ZERO: dict[str, object] = {STRING: "", BOOL: False, INTEGER: 0, UUID: NIL_UUID}
+# Python's words for what is wrong with a JSON text, and Go's.
+_PLACES = (
+    ("Expecting property name", "looking for beginning of object key string"),
+    ("Illegal trailing comma before end of object", "looking for beginning of object key string"),
+    ("Expecting ':'", "after object key"),
+    ("Expecting ','", "after object key:value pair"),
+    ("", "looking for beginning of value"),
+)
+_ZERO: dict[str, object] = {STRING: "", BOOL: False, DURATION: 0, UUID: NIL_UUID}
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "required": lambda value: value not in {"", NIL_UUID},
     "email": names.is_email,
@@ -116,8 +124,8 @@ def _decode(raw: bytes, shape: Shape) -> dict[str, object]:
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()):
             raise _not_json("unexpected EOF") from error
-        found = text[error.pos]
-        raise _not_json(f"invalid character '{found}' looking for beginning of value") from error
+        where = next((go for ours, go in _PLACES if error.msg.startswith(ours)), _PLACES[-1][1])
+        raise _not_json(f"invalid character '{text[error.pos]}' {where}") from error
     if parsed is None:
         return {}
     if not isinstance(parsed, dict):
@@ -138,7 +146,11 @@ def _typed(value: object, field: Field, shape: Shape) -> object:
     if _fits(value, field.kind):
         return value
     where = f"{shape.name}.{field.name} of type {field.kind}"
-    raise _not_json(f"json: cannot unmarshal {_kind_of(value)} into Go struct field {where}")
+    # A number of the wrong kind is repeated in the message, other values are not.
+    number = f" {value}" if field.kind == DURATION and isinstance(value, int | float) else ""
+    raise _not_json(
+        f"json: cannot unmarshal {_kind_of(value)}{number} into Go struct field {where}"
+    )
 
 
 def _fits(value: object, kind: str) -> bool:
@@ -146,7 +158,7 @@ def _fits(value: object, kind: str) -> bool:
         return isinstance(value, str)
     if kind == BOOL:
         return isinstance(value, bool)
-    if kind == INTEGER:
+    if kind == DURATION:
         return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
     if kind == STRINGS:
         return isinstance(value, list) and all(

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from sandbox.coderd.rules import permissions, scopes, sessions
-from sandbox.coderd.rules.body import INTEGER, MAPPINGS, STRINGS, Body, Field, Shape
+from sandbox.coderd.rules.body import DURATION, MAPPINGS, STRINGS, Body, Field, Shape
 from sandbox.coderd.rules.go_text import duration_string, quoted
 from sandbox.coderd.rules.identifiers import random_text
 from sandbox.coderd.rules.permissions import Caller
@@ -14,7 +14,7 @@ from sandbox.coderd.rules.world import World
 NEW_TOKEN = Shape(
     "CreateTokenRequest",
     (
-        Field("lifetime", INTEGER),
+        Field("lifetime", DURATION),
         Field("scope"),
         Field("scopes", STRINGS),
         Field("token_name"),

@@ -83,7 +83,7 @@ def new_world(clock: Clock, settings: Settings) -> World:
         name="coder",
         display_name="Coder",
         icon="",
-        description="",
+        description="Builtin default organization.",
         created_at=now,
         updated_at=now,
         is_default=True,
