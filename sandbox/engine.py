@@ -22,21 +22,23 @@ _FOREIGN = ("KUBECONFIG", "PULUMI_ACCESS_TOKEN", "PULUMI_STACK", "PULUMI_CONFIG_
 
 @dataclass(frozen=True)
 class Engine:
-    """The Pulumi CLI with its language host, and the kubernetes plugin."""
+    """The Pulumi CLI with its language host, the kubernetes plugin, and kubectl to look with."""
 
     pulumi: Installed
     plugin: PluginChoice
+    kubectl: Installed
 
     @classmethod
     def ready(cls) -> "Engine":
         """Install what is missing."""
-        pulumi = ensure(ENGINE)["pulumi"]
-        return cls(pulumi, kubernetes_plugin(pulumi))
+        tools = ensure((*ENGINE, "kubectl"))
+        return cls(tools["pulumi"], kubernetes_plugin(tools["pulumi"]), tools["kubectl"])
 
     def path(self, before: str) -> str:
         """PATH with the venv first (the language host takes its Python from there), then ours."""
-        ours = (Path(sys.executable).parent, self.pulumi.path.parent, self.plugin.bin_dir)
-        return os.pathsep.join([*map(str, ours), before])
+        python = Path(sys.executable).parent
+        tools = (self.pulumi.path.parent, self.plugin.bin_dir, self.kubectl.path.parent)
+        return os.pathsep.join([*map(str, (python, *tools)), before])
 
     def variables(self, home: Home, path_before: str) -> dict[str, str]:
         """What to set, and only that."""

@@ -7,7 +7,7 @@ All of it in one cache (`$CODER_STACK_CACHE`); the versions and addresses are in
 
 from collections.abc import Iterable
 
-from sandbox.toolchain.catalogue import CLUSTER, CONTRACT, ENGINE, OPTIONAL
+from sandbox.toolchain.catalogue import CLUSTER, CONTRACT, ENGINE
 from sandbox.toolchain.errors import ToolchainError
 from sandbox.toolchain.install import Toolchain, cache_dir
 from sandbox.toolchain.provider_plugin import PluginChoice, kubernetes_plugin
@@ -17,7 +17,6 @@ __all__ = [
     "CLUSTER",
     "CONTRACT",
     "ENGINE",
-    "OPTIONAL",
     "Installed",
     "PluginChoice",
     "ToolchainError",

@@ -113,19 +113,26 @@ _etcd = Tool(
 )
 
 
-def _kubernetes(name: str) -> Tool:
+# The same minor only: the three parts may come from different places and must fit each other.
+_SERVER = Probe(arguments=("--version",), at_least=(1, 36, 0), below=(1, 37, 0))
+_CLIENT = Probe(arguments=("version", "--client"), at_least=(1, 30, 0), below=(2, 0, 0))
+_LINUX_ONLY = {"darwin": "Kubernetes publishes its servers for Linux only"}
+_EVERYWHERE: Mapping[str, str] = {}
+
+
+def _kubernetes(
+    name: str, probe: Probe = _SERVER, unpublished: Mapping[str, str] = _LINUX_ONLY
+) -> Tool:
     return Tool(
         name=name,
         version=KUBERNETES,
-        # The same minor release only: the three parts may come from different places and must fit
-        # each other.
-        probe=Probe(arguments=("--version",), at_least=(1, 36, 0), below=(1, 37, 0)),
+        probe=probe,
         release=Release(
             host="dl.k8s.io",
             asset=f"release/v{{version}}/bin/{{os}}/{{arch}}/{name}",
             checksums=f"release/v{{version}}/bin/{{os}}/{{arch}}/{name}.sha256",
             checksum_format="bare",
-            unpublished={"darwin": "Kubernetes publishes its servers for Linux only"},
+            unpublished=unpublished,
         ),
         programs=(
             GoProgram(
@@ -198,6 +205,7 @@ CATALOGUE: Mapping[str, Tool] = {
         _kubernetes("kube-apiserver"),
         _kubernetes("kube-controller-manager"),
         _kubernetes("kube-scheduler"),
+        _kubernetes("kubectl", _CLIENT, _EVERYWHERE),
         _kwok,
         _coder("coder", "github.com/coder/coder/v2/enterprise/cmd/coder"),
         _coder("coder-agpl", "github.com/coder/coder/v2/cmd/coder"),
@@ -205,7 +213,12 @@ CATALOGUE: Mapping[str, Tool] = {
 }
 
 ENGINE = ("pulumi",)
-CLUSTER = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+CLUSTER = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubectl",
+    "kwok",
+)
 CONTRACT = ("coder", "coder-agpl")
-OPTIONAL = ("kubectl",)
-"""Reported if a person has it; the sandbox never needs it."""

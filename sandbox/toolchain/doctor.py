@@ -16,15 +16,11 @@ from rich.table import Table
 
 from sandbox.errors import SandboxError
 from sandbox.toolchain.build import free_bytes, tree_bytes
-from sandbox.toolchain.catalogue import CLUSTER, CONTRACT, ENGINE, OPTIONAL
+from sandbox.toolchain.catalogue import CLUSTER, CONTRACT, ENGINE
 from sandbox.toolchain.errors import Unavailable
 from sandbox.toolchain.install import Toolchain
-from sandbox.toolchain.on_path import look
 from sandbox.toolchain.provider_plugin import EXECUTABLE, PluginChoice, PluginFinder
-from sandbox.toolchain.recipes import Probe
 from sandbox.toolchain.store import Installed, remove_tree
-
-_ANY_VERSION = Probe(arguments=("version", "--client"), at_least=(0, 0, 0), below=(99, 0, 0))
 
 
 @dataclass(frozen=True)
@@ -113,7 +109,7 @@ def examine(
         _tool(toolchain, name, required=name in required, verify=verify)
         for name in (*ENGINE, *CLUSTER, *CONTRACT)
     ]
-    findings += [_plugin(plugins), _go(toolchain), *(_optional(toolchain, n) for n in OPTIONAL)]
+    findings += [_plugin(plugins), _go(toolchain)]
     cache = toolchain.cache
     return Health(findings, str(cache), tree_bytes(cache), free_bytes(cache))
 
@@ -188,11 +184,3 @@ def _go(toolchain: Toolchain) -> Finding:
     except Unavailable as why:
         return Finding("go", why=f"on PATH: {why}; installed only if something has to be built")
     return _of(found, why=found.reason)
-
-
-def _optional(toolchain: Toolchain, name: str) -> Finding:
-    try:
-        found = look(name, _ANY_VERSION, path=toolchain.search_path)
-    except Unavailable as why:
-        return Finding(name, why=f"on PATH: {why}; optional, never installed")
-    return Finding(name, found.version, "path", str(found.path), "optional")

@@ -1,4 +1,4 @@
-"""What every `coder-stack` command has in common: help that helps, exit codes that mean one thing."""
+"""What all `coder-stack` commands share: help that helps, exit codes that mean one thing."""
 
 import subprocess
 import sys

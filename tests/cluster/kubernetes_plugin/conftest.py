@@ -1,7 +1,6 @@
 """One configured plugin process for all tests, fresh ones on request, a namespace per test."""
 
 import json
-import os
 import secrets
 import subprocess
 from collections.abc import Callable, Iterator
@@ -10,24 +9,27 @@ from typing import Any
 
 import pytest
 
+from sandbox.toolchain import ensure
 from tests.cluster.kubernetes_plugin.driver import Plugin, start
+from tests.harness import Cluster
 
 Kubectl = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def kubeconfig() -> Path:
+def kubeconfig(cluster: Cluster) -> Path:
     """The cluster to test against."""
-    return Path(os.environ["CODER_STACK_KUBECONFIG"])
+    return cluster.kubeconfig
 
 
 @pytest.fixture
 def kubectl(kubeconfig: Path) -> Kubectl:
     """Somebody else who changes the cluster."""
+    program = str(ensure(["kubectl"])["kubectl"].path)
 
     def run(*arguments: str, stdin: str | None = None) -> str:
         done = subprocess.run(
-            ["kubectl", "--kubeconfig", str(kubeconfig), *arguments],
+            [program, "--kubeconfig", str(kubeconfig), *arguments],
             input=stdin,
             capture_output=True,
             text=True,

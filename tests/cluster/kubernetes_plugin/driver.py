@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import threading
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -199,8 +201,14 @@ class Plugin:
 
 def start(cwd: Path, engine: str = "") -> Plugin:
     """Start the script and read its port, as the engine does."""
+    # As in the sandbox: the environment's own Python comes first.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     process = subprocess.Popen(
-        [str(SCRIPT), *([engine] if engine else [])], stdout=subprocess.PIPE, text=True, cwd=cwd
+        [str(SCRIPT), *([engine] if engine else [])],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PATH": path},
     )
     assert process.stdout is not None
     killer = threading.Timer(30, process.kill)
