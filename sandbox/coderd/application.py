@@ -104,7 +104,7 @@ class Application:
             return Answer(200, _PAGE, [("Content-Type", "text/html; charset=utf-8")])
         settings = self.world.settings
         self._limit(call, self._api_limit, settings.api_rate_limit)
-        if call.path == _LOGIN and call.method == "POST":
+        if call.routed_path == _LOGIN and call.method == "POST":
             self._limit(call, self._login_limit, settings.login_rate_limit)
         return self._router.serve(call)[0]
 

@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -48,6 +49,14 @@ class Options:
     state: Path | None = None
 
 
+@dataclass(frozen=True)
+class Hello:
+    """Where it is, and a ready owner token unless nobody was created yet."""
+
+    url: str
+    token: str | None
+
+
 def prepare(options: Options) -> tuple[World, str | None]:
     """The world to serve and a ready owner token, unless nobody was created yet."""
     world = storage.load(options.state, options.settings) if options.state else None
@@ -67,13 +76,48 @@ def prepare(options: Options) -> tuple[World, str | None]:
 
 
 def run(options: Options) -> None:
-    """Serve until told to stop."""
+    """Serve until a signal says stop; the first line on stdout says where, and with what token."""
+    server, listener, hello = _ready(options)
+    sys.stdout.write(json.dumps({"url": hello.url, "token": hello.token}) + "\n")
+    sys.stdout.flush()
+    asyncio.run(server.serve(sockets=[listener]))
+
+
+@contextlib.contextmanager
+def serving(options: Options | None = None) -> Generator[Hello]:
+    """The same in a thread of this process: a test can have its own within milliseconds."""
+    server, listener, hello = _ready(options or Options())
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
+    thread.start()
+    try:
+        yield hello
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn raises a caught signal again after a clean stop; a stop that was asked for ends 0."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        if threading.current_thread() is threading.main_thread():
+            loop = asyncio.get_running_loop()
+            for wish in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(wish, self.handle_exit, wish, None)
+        yield
+
+
+def _ready(options: Options) -> tuple[_Server, socket.socket, Hello]:
+    """Everything but serving: from now on clients can connect, and are answered a moment later."""
     world, token = prepare(options)
     listener = _listen(options.host, options.port)
     world.url = f"http://{options.host}:{listener.getsockname()[1]}"
     application = Application(world, changed=_saver(options.state))
     if options.faults:
         _load_faults(application, options.faults)
+    if options.state:
+        storage.save(options.state, world)
     config = uvicorn.Config(
         application,
         log_level="error",
@@ -82,34 +126,15 @@ def run(options: Options) -> None:
         ws="none",
         proxy_headers=False,
         server_header=False,
-        date_header=True,
         timeout_graceful_shutdown=1,
     )
-    if options.state:
-        storage.save(options.state, world)
-    asyncio.run(_serve(_Server(config), listener, {"url": world.url, "token": token}))
-
-
-class _Server(uvicorn.Server):
-    """uvicorn raises a caught signal again after a clean stop; a stop that was asked for ends 0."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        loop = asyncio.get_running_loop()
-        for wish in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(wish, self.handle_exit, wish, None)
-        yield
-
-
-async def _serve(server: uvicorn.Server, listener: socket.socket, hello: dict[str, object]) -> None:
-    # The socket listens already: whoever reads this line can connect, and is served a moment later.
-    sys.stdout.write(json.dumps(hello) + "\n")
-    sys.stdout.flush()
-    await server.serve(sockets=[listener])
+    return _Server(config), listener, Hello(world.url, token)
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Only with the protocol spelled out does asyncio switch off Nagle's delay: 40 ms an answer.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

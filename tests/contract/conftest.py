@@ -1,0 +1,85 @@
+"""One server of each kind per run, started when the first test asks for it."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+
+from tests.contract import postgres, servers
+from tests.contract.servers import Server
+
+SIMULATED, REAL = "simulated", "real"
+SIMULATED_AGPL, REAL_AGPL = "simulated-agpl", "real-agpl"
+ENTERPRISE = (SIMULATED, REAL)
+AGPL = (SIMULATED_AGPL, REAL_AGPL)
+
+
+class Pool:
+    """Servers by name; a started one is handed out again."""
+
+    def __init__(self, stack: contextlib.ExitStack, home: pytest.TempPathFactory) -> None:
+        self._stack = stack
+        self._home = home
+        self._running: dict[str, Server] = {}
+        self._postgres: postgres.Postgres | None = None
+
+    def get(self, name: str) -> Server:
+        """The server of that name."""
+        if name not in self._running:
+            self._running[name] = self._stack.enter_context(self._starters()[name]())
+        return self._running[name]
+
+    def _starters(self) -> dict[str, Callable[[], AbstractContextManager[Server]]]:
+        bare = ("--fresh", "--unlicensed")
+        return {
+            SIMULATED: lambda: servers.simulated(*bare),
+            SIMULATED_AGPL: lambda: servers.simulated(
+                *bare, "--edition", "agpl", name=SIMULATED_AGPL
+            ),
+            REAL: lambda: self._real("enterprise", REAL),
+            REAL_AGPL: lambda: self._real("agpl", REAL_AGPL),
+        }
+
+    def _real(self, edition: str, name: str) -> AbstractContextManager[Server]:
+        if self._postgres is None:
+            self._postgres = self._stack.enter_context(postgres.running())
+        home = self._home.mktemp("coderd") / edition
+        return servers.real(edition, self._postgres, home, name)
+
+
+@pytest.fixture(scope="session")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    with contextlib.ExitStack() as stack:
+        yield Pool(stack, tmp_path_factory)
+
+
+@pytest.fixture(params=[*ENTERPRISE, *AGPL])
+def server(request: pytest.FixtureRequest, pool: Pool) -> Server:
+    """Every server in turn: what holds in both editions."""
+    return pool.get(request.param)
+
+
+@pytest.fixture(params=ENTERPRISE)
+def enterprise(request: pytest.FixtureRequest, pool: Pool) -> Server:
+    """The enterprise build without a license."""
+    return pool.get(request.param)
+
+
+@pytest.fixture(params=AGPL)
+def agpl(request: pytest.FixtureRequest, pool: Pool) -> Server:
+    """The AGPL build."""
+    return pool.get(request.param)
+
+
+@pytest.fixture(params=[REAL])
+def real_enterprise(request: pytest.FixtureRequest, pool: Pool) -> Server:
+    """The real enterprise build, for what needs its other commands."""
+    return pool.get(request.param)
+
+
+@pytest.fixture(params=["simulation-only"])
+def licensed() -> Iterator[Server]:
+    """A licensed simulation of its own: these tests change its license and its clock."""
+    with servers.licensed() as fresh:
+        yield fresh
