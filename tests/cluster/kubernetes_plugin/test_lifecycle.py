@@ -42,11 +42,11 @@ def test_an_unchanged_program_changes_nothing(plugin: Plugin, namespace: str) ->
 def test_quantities_in_every_notation_are_what_the_server_answers(
     plugin: Plugin, namespace: str
 ) -> None:
-    processors = ["1", "1000m", "0.5", "1.5", ".25", "1e3", "2E2", "1500m", "1u", "3k", 2, 0.1]
+    processors = ["1", "1000m", "0.5", "1.5", ".25", "1e3", "2E2", "1500m", "7m", "3k", 2, 0.1]
     memory = ["1Gi", "1024Mi", "1.5Gi", "1000Ki", "1Ki", "512", "1M", "1500k", "128974848", "1e9"]
     wanted = manifests.deployment(namespace, replicas=0)
-    dig_spec = as_object(dig(wanted, "spec", "template", "spec"))
-    dig_spec["containers"] = [
+    pod = as_object(dig(wanted, "spec", "template", "spec"))
+    pod["containers"] = [
         manifests.container(name=f"c{index}", resources={"limits": {resource: amount}})
         for index, (resource, amount) in enumerate(
             [("cpu", amount) for amount in processors] + [("memory", amount) for amount in memory]
@@ -100,6 +100,18 @@ def test_a_second_removal_after_an_update_works_too(
     plugin.update(resource, manifests.config_map(namespace, a="2"))
     live = json.loads(kubectl("-n", namespace, "get", "configmap", "settings", "-o", "json"))
     assert live["data"] == {"a": "2"}
+
+
+def test_a_field_manager_of_the_programs_choice_is_used(
+    plugin: Plugin, namespace: str, kubectl: Kubectl
+) -> None:
+    wanted = manifests.config_map(namespace, a="1")
+    as_object(wanted["metadata"])["annotations"] = {"pulumi.com/patchFieldManager": "mine"}
+    created = plugin.create(wanted)
+    as_object(wanted["data"])["a"] = "2"
+    plugin.update(created, wanted)
+    path = "jsonpath={.metadata.managedFields[*].manager}"
+    assert "mine" in kubectl("-n", namespace, "get", "configmap", "settings", "-o", path).split()
 
 
 def test_a_secret_is_secret_in_inputs_and_outputs(plugin: Plugin, namespace: str) -> None:
