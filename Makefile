@@ -37,7 +37,7 @@ reconcile: $(READY) ## Repair what `make drift` shows
 
 .PHONY: test
 test: check ## Everything the tests need, then all of them
-	@$(BIN)/coder-stack doctor --install
+	@$(BIN)/coder-stack doctor --install-all
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 .PHONY: check

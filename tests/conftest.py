@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sandbox import cluster as sandbox_cluster
 from sandbox.engine import Engine
@@ -20,6 +21,15 @@ from tests.harness import Cluster, Project
 
 _FOLDER = "CODER_STACK_TEST_RUN"
 _OWNER = "CODER_STACK_TEST_RUN_PID"
+
+
+# The same examples on every run, however slow the machine. To look further:
+# --hypothesis-profile=explore
+settings.register_profile(
+    "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile("steady")
 
 
 def _is_worker(config: pytest.Config) -> bool:
