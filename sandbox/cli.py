@@ -23,7 +23,7 @@ from sandbox.deploy import destroy, run
 from sandbox.engine import STACK, Engine
 from sandbox.errors import SandboxError
 from sandbox.home import Home
-from sandbox.toolchain import CLUSTER, doctor, ensure
+from sandbox.toolchain import CLUSTER, ENGINE, doctor, ensure
 
 app = typer.Typer(help="A whole world on this machine: cluster, engine and state.")
 coderd.register(app)
@@ -75,7 +75,8 @@ def up(
     if cluster.external_kubeconfig():
         cluster.up(home, {}, port, _say)
         return
-    programs = {name: tool.path for name, tool in ensure(CLUSTER).items()}
+    # All at once, also what only `deploy` needs: whoever waits for builds waits once.
+    programs = {name: tool.path for name, tool in ensure((*ENGINE, *CLUSTER)).items()}
     cluster.up(home, programs, port, _say)
 
 
