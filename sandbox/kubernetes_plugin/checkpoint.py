@@ -41,7 +41,8 @@ _DASHED: Final = {
 }
 _UNDERSCORED: Final = {dashed: name for name, dashed in _DASHED.items()}
 # Made up anew by each dry run: a preview that showed them would show values that never come.
-_DECIDED_BY_SERVER: Final = ("uid", "resourceVersion", "creationTimestamp", "generation")
+# (`resourceVersion` is not even in its answer, and would pass for an empty value.)
+_DECIDED_BY_SERVER: Final = ("uid", "resourceVersion", "creationTimestamp")
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def preview_of_create(dry_run: Object, inputs: Object) -> Object:
     """A dry run's answer with everything unknown that the real create will decide anew."""
     preview: Object = {key: value for key, value in dry_run.items() if key != "status"}
     metadata = dict(as_object(preview.get("metadata")))
-    metadata.update({key: UNKNOWN for key in _DECIDED_BY_SERVER if key in metadata})
+    metadata.update(dict.fromkeys(_DECIDED_BY_SERVER, UNKNOWN))
     preview["metadata"] = metadata
     if kind_of(dry_run) == Kind("v1", "Service"):
         preview["spec"] = _unallocated(

@@ -24,6 +24,7 @@ def test_dependants_see_what_is_certain_and_nothing_that_is_not(
     assert dig(shown, "spec", "type") == "ClusterIP"
     assert dig(shown, "spec", "clusterIP") is UNKNOWN
     assert dig(shown, "metadata", "uid") is UNKNOWN
+    assert dig(shown, "metadata", "resourceVersion") is UNKNOWN
     assert "status" not in shown
 
 
