@@ -88,7 +88,7 @@ def normalise(inputs: Object) -> Object:
         return tidy
     if kind.key == "v1/Secret":
         return tidy if has_unknown(tidy) else _normalise_secret(tidy)
-    return {key: _normalise(value, key, "") for key, value in tidy.items() if _present(key, value)}
+    return _normalise_fields(tidy, "")
 
 
 def _without_read_only(inputs: Object) -> Object:
@@ -125,17 +125,19 @@ def _reencoded(value: Value) -> Value:
     return base64.b64encode(raw).decode("ascii")
 
 
+def _normalise_fields(fields: Object, parent: str) -> Object:
+    """Children first: a map may turn out empty only then."""
+    tidy: Object = {key: _normalise(value, key, parent) for key, value in fields.items()}
+    return {key: value for key, value in tidy.items() if _present(key, value)}
+
+
 def _normalise(value: Value, key: str, parent: str) -> Value:
     if isinstance(value, dict):
         if key in _QUANTITY_MAPS:
             return {name: _quantity(amount) for name, amount in value.items()}
         if key in _USER_KEYED or (key == "selector" and "matchLabels" not in value):
             return value
-        return {
-            name: _normalise(item, name, key)
-            for name, item in value.items()
-            if _present(name, item)
-        }
+        return _normalise_fields(value, key)
     if isinstance(value, list):
         return [_normalise(_without_empty_env(item, key), "", key) for item in value]
     if key in _QUANTITY_FIELDS or (key == "value" and parent == "target"):

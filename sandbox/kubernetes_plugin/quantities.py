@@ -32,7 +32,15 @@ def parse(text: str) -> Decimal | None:
 
 
 def canonical(text: str) -> str:
-    """The server's form of a quantity; text that is no quantity comes back as it is."""
+    """The server's form of a quantity; text that is no quantity comes back as it is.
+
+    The server writes and reads it again before it answers: `0.581Gi` is written as `623844000`,
+    which it reads as a decimal amount and answers with `623844k`.
+    """
+    return _written(_written(text))
+
+
+def _written(text: str) -> str:
     value = parse(text)
     if value is None:
         return text
