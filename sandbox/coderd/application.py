@@ -136,7 +136,7 @@ class Application:
             world=self.world,
             method=scope["method"],
             path=scope["path"],
-            routed_path=routed_path(scope["raw_path"]),
+            routed_path=routed_path(scope["path"]),
             headers=Headers(scope=scope),
             query=QueryParams(scope["query_string"]),
             body=b"".join(chunks),

@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass, field
 from typing import TypeVar
-from urllib.parse import quote, unquote
 
 from starlette.datastructures import Headers, QueryParams
 from starlette.requests import cookie_parser
@@ -12,9 +11,6 @@ from sandbox.coderd.rules.permissions import Caller
 from sandbox.coderd.rules.records import Organization, ProvisionerKey, Proxy, User
 from sandbox.coderd.rules.world import World
 
-# What Go leaves unescaped in a path.
-_GO_PATH_SAFE = "/$&+,:;=@~-_."
-# coderd takes several slashes for one.
 _SLASHES = re.compile("/{2,}")
 _T = TypeVar("_T")
 
@@ -82,16 +78,12 @@ class Call:
         return None
 
 
-def routed_path(raw_path: bytes) -> str:
-    """The path that the router matches, as Go's server and chi see it.
+def routed_path(path: str) -> str:
+    """The path that the router matches: decoded, several slashes taken for one.
 
-    Go decodes the path and keeps the raw form only if encoding it again gives something else; chi
-    then routes on the raw form and does not decode parameters. So `my%20key` arrives as `my key`,
-    but `a%2Fb` stays `a%2Fb`.
+    An escaped slash is a slash like any other, so a name that holds one cannot be put into a path.
     """
-    raw = _SLASHES.sub("/", raw_path.split(b"?", 1)[0].decode("latin-1"))
-    decoded = unquote(raw)
-    return decoded if quote(decoded, safe=_GO_PATH_SAFE) == raw else raw
+    return _SLASHES.sub("/", path)
 
 
 def _found(value: _T | None, what: str) -> _T:

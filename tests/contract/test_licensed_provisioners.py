@@ -109,7 +109,7 @@ class TestKeys:
     def test_a_name_with_a_space_can_be_deleted_and_one_with_a_slash_cannot(
         self, licensed: Server
     ) -> None:
-        """The router does not decode a slash in a path segment."""
+        """The router takes an escaped slash for a slash."""
         for name in ("a b", "a/b"):
             create(licensed, name)
         assert licensed.owner("DELETE", f"{KEYS}/a%20b").status_code == 204

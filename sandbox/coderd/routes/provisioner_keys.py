@@ -21,7 +21,15 @@ def add_routes(router: Router) -> None:
     router.add("GET", _KEYS, list_keys, *guards)
     router.add("POST", _KEYS, create_key, *guards)
     router.add("GET", f"{_KEYS}/daemons", keys_with_daemons, *guards)
-    router.add("DELETE", f"{_KEYS}/{{provisionerkey}}", delete_key, *guards)
+    router.mount(f"{_KEYS}/{{provisionerkey}}", *guards, key_of_path)
+    router.add("DELETE", f"{_KEYS}/{{provisionerkey}}", delete_key, *guards, key_of_path)
+
+
+def key_of_path(call: Call) -> None:
+    """Guard: the `{provisionerkey}` in the path exists, by name."""
+    name = call.params["provisionerkey"]
+    found = provisioner_keys.find_key(call.world, call.caller, call.organization, name)
+    call.known_key = found
 
 
 def own_key(call: Call) -> Answer:
@@ -58,8 +66,7 @@ def keys_with_daemons(call: Call) -> Answer:
 
 def delete_key(call: Call) -> Answer:
     """DELETE …/provisionerkeys/{name}."""
-    name = call.params["provisionerkey"]
-    provisioner_keys.delete_key(call.world, call.caller, call.organization, name)
+    provisioner_keys.delete_key(call.world, call.caller, call.key)
     return Answer(204)
 
 

@@ -77,16 +77,23 @@ def _without_repetition(text: str) -> str:
 
 
 def _without_run(text: str, sequence: str) -> str:
-    """Of a run like 12345 the first two count."""
-    kept: list[str] = []
-    run = 0
-    previous = ""
-    for char in text:
-        follows = previous != "" and (previous + char) in sequence
-        run = run + 1 if follows else 1
-        previous = char
-        if run <= 2:
-            kept.append(char)
+    """Of a run like 12345 the first two count.
+
+    The sequence is walked once from each place where the last walk ended, with the quirk of
+    coderd's library that the place after a walk is passed over.
+    """
+    kept = list(text)
+    place = run = 0
+    while place < len(kept):
+        for expected in sequence:
+            if place >= len(kept):
+                break
+            run = run + 1 if kept[place] == expected else 0
+            if run > 2:
+                del kept[place]
+            elif run:
+                place += 1
+        place += 1
     return "".join(kept)
 
 

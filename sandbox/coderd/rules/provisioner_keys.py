@@ -78,15 +78,21 @@ def reserved_keys(world: World, organization: Organization) -> list[ProvisionerK
     ]
 
 
-def delete_key(world: World, caller: Caller, organization: Organization, name: str) -> None:
-    """By name in any case. Its daemons leave the list with it."""
-    reserved = [k for k in reserved_keys(world, organization) if k.name == name.lower()]
-    if reserved and organization.is_default:
-        raise RefusalError(400, f"Cannot delete reserved '{reserved[0].name}' provisioner key")
-    key = _stored(world, organization, name)
-    if key is None or not caller.may_read_provisioner_keys(organization.id):
+def find_key(world: World, caller: Caller, organization: Organization, name: str) -> ProvisionerKey:
+    """By name in any case; the reserved ones have rows in the default organization only."""
+    stored = _stored(world, organization, name)
+    if organization.is_default and name.lower() in RESERVED:
+        stored = next(k for k in reserved_keys(world, organization) if k.name == name.lower())
+    if stored is None or not caller.may_read_provisioner_keys(organization.id):
         raise not_found()
-    if not caller.may_manage_provisioner_keys(organization.id):
+    return stored
+
+
+def delete_key(world: World, caller: Caller, key: ProvisionerKey) -> None:
+    """Delete for good. Its daemons leave the list with it."""
+    if key.name in RESERVED:
+        raise RefusalError(400, f"Cannot delete reserved '{key.name}' provisioner key")
+    if not caller.may_manage_provisioner_keys(key.organization_id):
         raise internal(RBAC_FORBIDDEN)
     del world.records.provisioner_keys[key.id]
     daemons = world.records.daemons
