@@ -129,8 +129,9 @@ class TestLicenses:
         self, enterprise: Server
     ) -> None:
         """400 and not 429, with the wait in words and in a header."""
-        enterprise.owner("POST", "/licenses/refresh-entitlements")
-        answer = enterprise.owner("POST", "/licenses/refresh-entitlements")
+        # The third: the minute since an earlier one may end between the first two.
+        for _ in range(3):
+            answer = enterprise.owner("POST", "/licenses/refresh-entitlements")
         wait = answer.headers["retry-after"]
         assert 0 < int(wait) < 60
         message = (
