@@ -24,6 +24,9 @@ class CoderStack(pulumi.ComponentResource):
             kubeconfig=settings.kubernetes.kubeconfig,
             context=settings.kubernetes.context,
             enable_server_side_apply=True,
+            # What the program sets is the program's: without this, a field that somebody else has
+            # taken over ends preview and up in a conflict instead of being named and repaired.
+            enable_patch_force=True,
             # Else the plugin deletes and recreates a Secret whose data change: a gap in a rotation.
             enable_secret_mutable=True,
             enable_config_map_mutable=True,

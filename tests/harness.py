@@ -63,13 +63,13 @@ class Cluster:
         assert listed is not None, path
         return [item["metadata"]["name"] for item in listed["items"]]
 
-    def patch(self, path: str, change: dict[str, Any]) -> None:
+    def patch(self, path: str, change: dict[str, Any], manager: str = "kubectl-set") -> None:
         """As a person with kubectl would: a strategic merge under another manager's name."""
         with self.http() as http:
             http.patch(
                 path,
                 json=change,
-                params={"fieldManager": "kubectl"},
+                params={"fieldManager": manager},
                 headers={"Content-Type": "application/strategic-merge-patch+json"},
             ).raise_for_status()
 

@@ -81,6 +81,24 @@ def test_D1_a_changed_image_is_named_with_both_values_and_repaired(project: Proj
     assert project.preview(refresh=True).changes == []
 
 
+def test_D1_a_field_that_another_tool_took_over_is_named_and_taken_back(project: Project) -> None:
+    """Whoever last wrote a field owns it; after an update of ours that would be a conflict."""
+    project.up()
+    project.configure({"replicas": 2})
+    project.up()
+    deployment = project.path("deployments", "coder")
+    project.cluster.patch(deployment, {"spec": {"replicas": 5}}, manager="some-other-tool")
+
+    (drift,) = project.preview(refresh=True).of_kind("Deployment")
+    assert list(drift.properties) == ["spec.replicas"]
+
+    project.up(refresh=True)
+    live = project.cluster.get(deployment)
+    assert live is not None
+    assert live["spec"]["replicas"] == 2
+    assert project.preview(refresh=True).changes == []
+
+
 def test_D1_a_deleted_service_comes_back(project: Project) -> None:
     project.up()
     project.cluster.delete(project.path("services", "coder"))
