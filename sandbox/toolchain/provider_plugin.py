@@ -90,13 +90,17 @@ class PluginFinder:
     def _on_path(self) -> PluginChoice | None:
         for folder in self.toolchain.search_path.split(os.pathsep):
             where = shutil.which(EXECUTABLE, path=folder) if folder else None
-            if where is None or Path(where).resolve().parent == self.stand_in.resolve():
+            if where is None or self._is_stand_in(Path(where).resolve().parent):
                 continue
             version = _FOLDER_VERSION.search(str(Path(where).resolve()))
             return PluginChoice(
                 "official-path", version[1] if version else "unknown", Path(where).parent, "on PATH"
             )
         return None
+
+    def _is_stand_in(self, folder: Path) -> bool:
+        """Also another checkout's: a shell that has its sandbox on PATH may be used here too."""
+        return folder == self.stand_in.resolve() or folder.parts[-3:] == STAND_IN.parts[-3:]
 
     def _installed(self) -> PluginChoice | None:
         found = self.toolchain.store.lookup(self._folder)

@@ -90,6 +90,16 @@ def test_the_stand_in_on_path_is_not_mistaken_for_the_official_one(tmp_path: Pat
     assert here.finder().choose(here.pulumi()).source == "stand-in"
 
 
+def test_the_stand_in_of_another_checkout_is_not_mistaken_either(tmp_path: Path) -> None:
+    here = world(tmp_path)
+    other = tmp_path / "other" / "sandbox" / "kubernetes_plugin" / "bin"
+    other.mkdir(parents=True)
+    executable(other / EXECUTABLE, "echo stand-in")
+    (here.machine.bin / EXECUTABLE).symlink_to(other / EXECUTABLE)
+
+    assert here.finder().choose(here.pulumi()).bin_dir == here.stand_in
+
+
 def test_the_version_of_a_plugin_on_path_is_read_from_pulumis_own_folder(tmp_path: Path) -> None:
     here = world(tmp_path)
     folder = tmp_path / "plugins" / "resource-kubernetes-v4.30.1"
