@@ -1,0 +1,274 @@
+"""What all providers share: bags become models, unknowns pass through, errors become reasons.
+
+A provider file says what is true of one object: `create_object`, `observe`, `update_object`,
+`delete_object`, on typed models, and if need be `examine` for what can be seen before anything
+changes. Providers hold nothing (state keeps a short reference to the class): what a process knows
+is in connection.py. Four threads share one instance.
+"""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
+
+import pulumi
+from pulumi import dynamic
+from pydantic import SecretStr, ValidationError
+
+from coder_stack.coderd import CoderdError, Reason
+from coder_stack.dynamic.connection import (
+    CoderdInputs,
+    ConnectionProps,
+    Connections,
+    Link,
+    StackConfig,
+)
+from coder_stack.dynamic.failure import Failed, warn
+from coder_stack.dynamic.wire import (
+    Known,
+    Problem,
+    Props,
+    field_to_props,
+    parse,
+    read_known,
+    to_props,
+)
+
+__all__ = ["CoderdInputs", "CoderdProvider", "Proposal", "gone"]
+
+CONNECTIONS = Connections()
+"""Of this process; the only thing that outlives a call."""
+
+
+I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # Inputs and State, as the docs call them
+S = TypeVar("S", bound=CoderdInputs)
+
+
+@dataclass(frozen=True)
+class Proposal(Generic[I]):
+    """What `check` was given, as far as it is known."""
+
+    known: Known
+    whole: I | None
+    """None while anything is unknown."""
+    old: I | None
+    """What was checked last; None on create and on replace."""
+
+
+def gone() -> dynamic.ReadResult:
+    """The object is not there any more, on a definite answer; None as bag would crash the SDK."""
+    return dynamic.ReadResult("", {})
+
+
+class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
+    """One kind of object in coderd. Subclass as `CoderdProvider[KeyInputs, KeyState]`."""
+
+    serialize_as_secret_always = False
+
+    noun: ClassVar[str]
+    """The object in messages: `license`."""
+    replace_on: ClassVar[tuple[str, ...]] = ()
+    """Inputs whose change makes another object. A key that old state lacks is no change (K7)."""
+    replace_by_deleting_first: ClassVar[bool] = False
+    delete_is_best_effort: ClassVar[bool] = False
+    """A delete that fails is a warning and never blocks a destroy (K6)."""
+
+    inputs_model: ClassVar[type[CoderdInputs]]
+    state_model: ClassVar[type[CoderdInputs]]
+    _config: StackConfig = StackConfig()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for base in getattr(cls, "__orig_bases__", ()):
+            if get_origin(base) is CoderdProvider:
+                cls.inputs_model, cls.state_model = get_args(base)
+
+    # What a subclass says -----------------------------------------------------------------------
+
+    def create_object(self, link: Link, want: I) -> S:
+        """Make it, or adopt what a lost run left. One mutating call; no waiting after it (U3)."""
+        raise NotImplementedError
+
+    def observe(self, link: Link, known: S) -> S | None:
+        """As it is now; None if it is surely gone. What cannot be read is echoed from `known`."""
+        raise NotImplementedError
+
+    def update_object(self, link: Link, want: I, known: S) -> S:
+        """Change it in place. Default: nothing in coderd depends on the changed inputs."""
+        del link
+        state: Any = self.state_model.model_validate({**dict(known), **dict(want)})
+        return state
+
+    def delete_object(self, link: Link, known: S) -> None:
+        """Remove it; already gone is success."""
+        raise NotImplementedError
+
+    def identify(self, state: S) -> str:
+        """The id in Pulumi's state: never empty, never a secret."""
+        raise NotImplementedError
+
+    def examine(
+        self, proposal: Proposal[I], link: Link | None
+    ) -> tuple[Mapping[str, Any], list[Problem]]:
+        """Values to put into the checked inputs, and problems. Only cheap GETs, by `link.quick`.
+
+        Runs in every preview. `link` is None while the connection is unknown.
+        """
+        del proposal, link
+        return {}, []
+
+    def label(self, model: I | S) -> str:
+        """The object in messages, with its name if it has one."""
+        del model
+        return self.noun
+
+    def reason(self, error: CoderdError) -> Reason:
+        """The word for an error; some objects know fewer."""
+        return error.reason
+
+    # What Pulumi calls --------------------------------------------------------------------------
+
+    def configure(self, req: dynamic.ConfigureRequest) -> None:
+        """Once per process, before anything else."""
+        self._config = StackConfig.read(req.config.get)
+
+    def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
+        """Canonical inputs without the token, unknown ones as they came, and what is wrong."""
+        known, found, problems = read_known(self._inputs, news)
+        whole: Any = found
+        link, broken = self._peek(known.get("connection"), news.get("token"))
+        problems += broken
+        if problems:
+            return _checked(news, problems)
+        old: Any = _lenient(self._inputs, _olds)
+        proposal = Proposal[I](known, whole, old)
+        with self._step("check", self.noun):
+            values, problems = self.examine(proposal, link)
+        inputs: Props = {}
+        for name in self._inputs.model_fields:
+            value = news.get(name)
+            if name in values or name in known:
+                value = field_to_props(self._inputs, name, values.get(name, known.get(name)))
+            if value is not None:
+                inputs[name] = value
+        return _checked(inputs, problems)
+
+    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
+        """Names what replaces and nothing else: the engine compares the inputs itself."""
+        replaces = [
+            name
+            for name in self.replace_on
+            if pulumi.contains_unknowns(_news.get(name))
+            or (name in _olds and _olds[name] != _news.get(name))
+        ]
+        first = self.replace_by_deleting_first if replaces else None
+        return dynamic.DiffResult(replaces=replaces or None, delete_before_replace=first)
+
+    def create(self, props: Props) -> dynamic.CreateResult:
+        """Inputs to a new object."""
+        with self._step("create", self.noun):
+            want: Any = parse(self._inputs, props)
+        with self._step("create", self.label(want)):
+            link = self._link(want, {})
+            with _changing(link):
+                state = self.create_object(link, want)
+        return dynamic.CreateResult(self.identify(state), _outs(state, link))
+
+    def read(self, id_: str, props: Props) -> dynamic.ReadResult:
+        """The object as it is, as outputs and as inputs, so that the engine can name a drift."""
+        del id_
+        known = self._known("read", props)
+        with self._step("read", self.label(known)):
+            link = self._link(known, props)
+            now = self.observe(link, known)
+        if now is None:
+            return gone()
+        outs = _outs(now, link)
+        inputs = {name: outs[name] for name in self._inputs.model_fields if name in outs}
+        return dynamic.ReadResult(self.identify(now), outs, inputs)
+
+    def update(self, _id: str, _olds: Props, _news: Props) -> dynamic.UpdateResult:
+        """New inputs to the same object; all outputs are given again, or they would be lost."""
+        known = self._known("update", _olds)
+        with self._step("update", self.label(known)):
+            want: Any = parse(self._inputs, _news)
+            link = self._link(want, _olds)
+            with _changing(link):
+                state = self.update_object(link, want, known)
+        return dynamic.UpdateResult(_outs(state, link))
+
+    def delete(self, _id: str, _props: Props) -> None:
+        """By what was applied, as state has it."""
+        try:
+            known = self._known("delete", _props)
+            with self._step("delete", self.label(known)):
+                link = self._link(known, _props)
+                with _changing(link):
+                    self.delete_object(link, known)
+        except Failed as error:
+            if not self.delete_is_best_effort:
+                raise
+            warn(f"{error} It may still be there; remove it by hand.")
+
+    # ---------------------------------------------------------------------------------------------
+
+    @property
+    def _inputs(self) -> type[CoderdInputs]:
+        return self.inputs_model
+
+    def _known(self, step: str, props: Props) -> Any:
+        with self._step(step, self.noun):
+            return parse(self.state_model, props)
+
+    def _link(self, model: CoderdInputs, own: Props) -> Link:
+        return CONNECTIONS.link(model.connection, self._config, own)
+
+    def _peek(self, connection: object, token: object) -> tuple[Link | None, list[Problem]]:
+        """The way to coderd if it is known, after taking over the token that the program gave."""
+        if not isinstance(connection, ConnectionProps):
+            return None, []
+        if isinstance(token, str) and token:
+            CONNECTIONS.hand_over(connection, SecretStr(token))
+        try:
+            return CONNECTIONS.link(connection, self._config, {}), []
+        except CoderdError as error:
+            return None, [Problem("connection", f"{error.reason}: {error}")]
+
+    @contextmanager
+    def _step(self, step: str, label: str) -> Generator[None]:
+        try:
+            yield
+        except CoderdError as error:
+            raise Failed(self.reason(error), label, step, str(error)) from None
+        except ValidationError as error:
+            fields = ", ".join(".".join(map(str, each["loc"])) for each in error.errors())
+            why = f"what Pulumi keeps of it cannot be used: {fields}; refresh or import it again."
+            raise Failed(Reason.ERROR, label, step, why) from None
+
+
+def _checked(inputs: Props, problems: list[Problem]) -> dynamic.CheckResult:
+    failures = [dynamic.CheckFailure(path, message) for path, message in problems]
+    return dynamic.CheckResult({k: v for k, v in inputs.items() if k != "token"}, failures)
+
+
+def _lenient(model: type[I], bag: Props) -> I | None:
+    """Inputs of an earlier run, if there are any that this version can read."""
+    try:
+        return parse(model, bag) if bag else None
+    except ValidationError:
+        return None
+
+
+def _outs(state: CoderdInputs, link: Link) -> Props:
+    """The whole bag: the state, and the token as a copy for the day when only state is left."""
+    token = {"token": link.token.get_secret_value()} if link.token else {}
+    return {**token, **to_props(state)}
+
+
+@contextmanager
+def _changing(link: Link) -> Generator[None]:
+    """Whatever comes of it, lists that were fetched before are old now."""
+    try:
+        yield
+    finally:
+        link.lists.forget()

@@ -1,0 +1,161 @@
+"""How the providers of one process reach coderd, and which token they use (CP8, design: tokens).
+
+A token is never part of checked inputs, so its renewal is no change of anything. `check` hands it
+over here, in memory; each state keeps a copy as a secret. An operation takes the newest it can
+know: the stack config's, then what this run handed over, then the copy in its own state.
+"""
+
+import copy
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from pydantic import SecretStr, ValidationError, model_validator
+
+from coder_stack.coderd import Coderd, Connection
+from coder_stack.dynamic.api_server import Kubeconfig, ServiceProxy, service_proxy
+from coder_stack.dynamic.listing import SharedLists
+from coder_stack.dynamic.wire import WireModel
+
+__all__ = ["CoderdInputs", "ConnectionProps", "Connections", "Link", "StackConfig"]
+
+T = TypeVar("T")
+QUICK_SECONDS = 10.0
+"""How long a preview waits for a look at coderd."""
+
+
+class ConnectionProps(WireModel):
+    """The input `connection` of every resource: a URL, or coderd's Service behind the API server.
+
+    Holds no secret and no token. `ca_bundle` is PEM text or a path.
+    """
+
+    url: str | None = None
+    service_proxy: ServiceProxy | None = None
+    ca_bundle: str | None = None
+    allow_insecure: bool = False
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "ConnectionProps":
+        if (self.url is None) == (self.service_proxy is None):
+            raise ValueError("give either url or service_proxy")
+        return self
+
+    @property
+    def identity(self) -> str:
+        """What tells one connection from another in this process."""
+        return self.model_dump_json(exclude_none=True)
+
+
+class CoderdInputs(WireModel):
+    """What every resource is given; its State model inherits from its Inputs model."""
+
+    connection: ConnectionProps
+
+
+class StackConfig(WireModel):
+    """What the stack's config says about reaching coderd."""
+
+    token: SecretStr | None = None
+    kubernetes: Kubeconfig = Kubeconfig()
+
+    @classmethod
+    def read(cls, get: Callable[[str], str | None]) -> "StackConfig":
+        """From Pulumi's config, in which everything is text."""
+        token = get("token")
+        try:
+            kubernetes = Kubeconfig.model_validate(json.loads(get("kubernetes") or "{}"))
+        except (ValueError, ValidationError):
+            kubernetes = Kubeconfig()  # the program reports what is wrong in it
+        return cls(token=SecretStr(token) if token else None, kubernetes=kubernetes)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One coderd as one operation sees it."""
+
+    coderd: Coderd
+    token: SecretStr | None
+    """The one in use, for the copy in state."""
+    connection: ConnectionProps
+    lists: SharedLists
+    _hand_over: Callable[[SecretStr], None]
+
+    @property
+    def quick(self) -> Coderd:
+        """The same coderd for a look in passing: gives up after ten seconds."""
+        twin = copy.copy(self.coderd)
+        deadlines = replace(twin.connection.deadlines, total=QUICK_SECONDS)
+        twin.connection = replace(twin.connection, deadlines=deadlines)
+        return twin
+
+    def with_token(self, token: SecretStr) -> "Link":
+        """The same way with another token, which all providers of this process use from now on."""
+        self._hand_over(token)
+        return replace(self, coderd=self.coderd.with_token(token), token=token)
+
+    def listed(self, key: str, fetch: Callable[[Coderd], T]) -> T:
+        """A list shared by a burst of reads; `key` names it, e.g. `keys/<organization>`."""
+        return self.lists.get(key, lambda: fetch(self.coderd))
+
+
+class Connections:
+    """Clients, lists and tokens of this process, one each per connection; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._clients: dict[str, tuple[Coderd, SharedLists]] = {}
+        self._tokens: dict[str, SecretStr] = {}
+
+    def hand_over(self, connection: ConnectionProps, token: SecretStr) -> None:
+        """This run knows a token: everybody who uses the connection takes it from now on."""
+        with self._lock:
+            self._tokens[connection.identity] = token
+
+    def handed_over(self, connection: ConnectionProps) -> SecretStr | None:
+        """What was handed over last."""
+        with self._lock:
+            return self._tokens.get(connection.identity)
+
+    def link(
+        self, connection: ConnectionProps, config: StackConfig, own: Mapping[str, Any]
+    ) -> Link:
+        """The way to coderd with the newest token; `own` is the state's bag, or empty."""
+        kept = own.get("token")
+        token = (
+            config.token
+            or self.handed_over(connection)
+            or (SecretStr(kept) if isinstance(kept, str) and kept else None)
+        )
+        coderd, lists = self._client(connection, config)
+        return Link(
+            coderd=coderd.with_token(token) if token else coderd,
+            token=token,
+            connection=connection,
+            lists=lists,
+            _hand_over=lambda new: self.hand_over(connection, new),
+        )
+
+    def _client(
+        self, connection: ConnectionProps, config: StackConfig
+    ) -> tuple[Coderd, SharedLists]:
+        key = connection.identity
+        with self._lock:
+            if key not in self._clients:
+                self._clients[key] = (_coderd(connection, config), SharedLists())
+            return self._clients[key]
+
+
+def _coderd(connection: ConnectionProps, config: StackConfig) -> Coderd:
+    if connection.service_proxy is not None:
+        url, transport = service_proxy(connection.service_proxy, config.kubernetes)
+        return Coderd(Connection(base_url=url), transport=transport)
+    return Coderd(
+        Connection(
+            base_url=connection.url or "",
+            ca_bundle=connection.ca_bundle,
+            allow_insecure=connection.allow_insecure,
+        )
+    )

@@ -1,0 +1,185 @@
+"""What the license allows, read anew on every preview, up and refresh (E1-E6).
+
+`check` asks coderd and returns what it saw as inputs: a change shows in a plain preview, and what
+depends on it knows it in the same preview. Facts that move by themselves (check time, users in use,
+"expires in N days") are outputs only, so that they are no change. Changes nothing in coderd.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pulumi
+from pulumi.output import Unknown
+
+from coder_stack.coderd import CoderdError, Reason, RouteAbsent, entitlements_reason
+from coder_stack.coderd import Entitlements as Found
+from coder_stack.dynamic.base import CoderdProvider, Proposal
+from coder_stack.dynamic.connection import CoderdInputs, Link
+from coder_stack.dynamic.failure import warn
+from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.wire import Problem, WireModel
+
+__all__ = ["Entitlements", "EntitlementsProvider", "FeatureFacts"]
+
+
+class FeatureFacts(WireModel):
+    """One feature, without how much of it is in use."""
+
+    entitlement: str = "not_entitled"
+    enabled: bool = False
+    limit: int | None = None
+
+
+class Facts(WireModel):
+    """What is compared. `tier` is `unknown` until coderd has answered once."""
+
+    tier: str = "unknown"
+    has_license: bool = False
+    features: Mapping[str, FeatureFacts] = {}
+    errors: tuple[str, ...] = ()
+    stale: bool = False
+    """The values are the last known ones: coderd could not be asked."""
+    reason: str = ""
+    """Why they are stale, or NotSupported for a build without licenses; else empty."""
+
+
+class EntitlementsInputs(CoderdInputs, Facts):
+    """The program gives the connection, `check` the rest."""
+
+
+class EntitlementsState(EntitlementsInputs):
+    """With what moves by itself: as of `checked_at`."""
+
+    usage: Mapping[str, int] = {}
+    warnings: tuple[str, ...] = ()
+    checked_at: str = ""
+
+
+def facts_of(found: Found) -> Facts:
+    """What coderd says, reduced to what counts as a change (E2)."""
+    return Facts(
+        tier=found.tier,
+        has_license=found.has_license,
+        features={
+            name: FeatureFacts(
+                entitlement=feature.entitlement, enabled=feature.enabled, limit=feature.limit
+            )
+            for name, feature in sorted(found.features.items())
+        },
+        errors=found.errors,
+    )
+
+
+def facts_without_answer(error: CoderdError, last: Facts | None) -> Facts:
+    """No route is an answer (AGPL); anything else leaves what was known, marked stale (E6)."""
+    if isinstance(error, RouteAbsent):
+        return Facts(tier="none", reason=Reason.NOT_SUPPORTED)
+    return stale(last, entitlements_reason(error.reason))
+
+
+def stale(last: Facts | None, reason: Reason) -> Facts:
+    """The last known facts with a mark on them."""
+    marked = {"stale": True, "reason": str(reason)}
+    return (last or Facts()).model_copy(update=marked)
+
+
+def features_in_grace(facts: Facts) -> list[str]:
+    """Entitled, but not for long (E3)."""
+    return [name for name, each in facts.features.items() if each.entitlement == "grace_period"]
+
+
+class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]):
+    """Reads; there is nothing to create or delete."""
+
+    noun = "entitlements"
+
+    def examine(
+        self, proposal: Proposal[EntitlementsInputs], link: Link | None
+    ) -> tuple[Mapping[str, Any], list[Problem]]:
+        """The live look; without a connection yet, what was known, or unknown values."""
+        if link is None:
+            if proposal.old is None:
+                return dict.fromkeys(Facts.model_fields, Unknown()), []
+            return _values(stale(proposal.old, Reason.PENDING)), []
+        try:
+            facts = facts_of(link.quick.entitlements())
+        except CoderdError as error:
+            facts = facts_without_answer(error, proposal.old)
+            warn(f"{facts.reason}: entitlements, check: {error}")
+        if grace := features_in_grace(facts):
+            warn(f"entitlements, check: in grace, renew the license: {', '.join(grace)}.")
+        return _values(facts), []
+
+    def create_object(self, link: Link, want: EntitlementsInputs) -> EntitlementsState:
+        """Stores what `check` saw."""
+        return self._with_usage(link, want)
+
+    def update_object(
+        self, link: Link, want: EntitlementsInputs, known: EntitlementsState
+    ) -> EntitlementsState:
+        """Stores what `check` saw."""
+        del known
+        return self._with_usage(link, want)
+
+    def observe(self, link: Link, known: EntitlementsState) -> EntitlementsState | None:
+        """As coderd has it now; without an answer, what was known and why (U1)."""
+        try:
+            found = link.coderd.entitlements()
+        except CoderdError as error:
+            facts = facts_without_answer(error, known)
+            warn(f"{facts.reason}: entitlements, read: {error}")
+            return known.model_copy(update=_values(facts))
+        return known.model_copy(update={**_values(facts_of(found)), **_moving(found)})
+
+    def delete_object(self, link: Link, known: EntitlementsState) -> None:
+        """Nothing was made."""
+
+    def identify(self, state: EntitlementsState) -> str:
+        """One per connection."""
+        del state
+        return "entitlements"
+
+    def _with_usage(self, link: Link, want: EntitlementsInputs) -> EntitlementsState:
+        try:
+            moving = {} if want.stale or want.reason else _moving(link.quick.entitlements())
+        except CoderdError:
+            moving = {}
+        return EntitlementsState.model_validate({**dict(want), **moving})
+
+
+def _values(facts: Facts) -> dict[str, Any]:
+    return {name: getattr(facts, name) for name in Facts.model_fields}
+
+
+def _moving(found: Found) -> dict[str, Any]:
+    return {
+        "usage": {n: f.actual for n, f in sorted(found.features.items()) if f.actual is not None},
+        "warnings": found.warnings,
+        "checked_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+class Entitlements(CoderdResource, module="coder", name="Entitlements"):
+    """What coderd's licenses allow."""
+
+    tier: pulumi.Output[str]
+    has_license: pulumi.Output[bool]
+    features: pulumi.Output[dict[str, dict[str, Any]]]
+    errors: pulumi.Output[list[str]]
+    stale: pulumi.Output[bool]
+    reason: pulumi.Output[str]
+    usage: pulumi.Output[dict[str, float]]
+    warnings: pulumi.Output[list[str]]
+    checked_at: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        connection: pulumi.Input[Mapping[str, Any]],
+        token: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        props = {"connection": connection, "token": token}
+        super().__init__(EntitlementsProvider(), name, props, opts)

@@ -1,0 +1,96 @@
+"""A simulated coderd inside the test's own process: its world at hand, its doors on 127.0.0.1."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import uvicorn
+
+from sandbox.coderd import server
+from sandbox.coderd.application import Application
+from sandbox.coderd.rules.license_key import LicenseTerms, issue
+from sandbox.coderd.rules.world import Settings, World
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """`token` is an owner's, or "" if nobody was created yet."""
+
+    url: str
+    token: str
+    application: Application
+
+    @property
+    def world(self) -> World:
+        return self.application.world
+
+    @property
+    def connection(self) -> dict[str, Any]:
+        """The input of that name."""
+        return {"url": self.url}
+
+    def act(self, method: str, path: str, body: object = None, *, token: str = "") -> Any:
+        """As somebody else with a browser would, behind Pulumi's back."""
+        with httpx.Client(base_url=self.url, trust_env=False) as http:
+            headers = {"Coder-Session-Token": token or self.token}
+            answer = http.request(method, path, json=body, headers=headers)
+            answer.raise_for_status()
+            return answer.json() if answer.content else None
+
+    def fault(self, kind: str, path: str = "*", **more: Any) -> None:
+        """The next matching requests fail; `count=-1`: all of them."""
+        self.application.faults.add({"kind": kind, "path": path, **more})
+
+    def peace(self) -> None:
+        self.application.faults.clear()
+
+    def requests(self, method: str = "", path: str = "") -> list[str]:
+        """What was asked, as `GET /api/v2/…`, newest last."""
+        return [
+            f"{entry['method']} {entry['path']}"
+            for entry in self.application.log.shown()
+            if method in ("", entry["method"]) and path in str(entry["path"])
+        ]
+
+    def forget_requests(self) -> None:
+        self.application.log.clear()
+
+    def license_ids(self) -> list[int]:
+        return sorted(self.world.records.licenses)
+
+
+def license_text(**terms: Any) -> str:
+    """A license that the simulation accepts; the terms are those of LicenseTerms."""
+    return issue(LicenseTerms(**terms), datetime.now(UTC))
+
+
+@contextmanager
+def simulated(
+    *, agpl: bool = False, licensed: bool = False, fresh: bool = False
+) -> Iterator[Simulation]:
+    """Runs until the block ends."""
+    settings = Settings(enterprise=not agpl, api_rate_limit=-1, login_rate_limit=-1)
+    world, token = server.prepare(server.Options(settings=settings, licensed=licensed, fresh=fresh))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        world.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        application = Application(world)
+        config = uvicorn.Config(
+            application, log_level="error", access_log=False, lifespan="off", ws="none",
+            server_header=False, timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        running = uvicorn.Server(config)
+        thread = threading.Thread(
+            target=lambda: asyncio.run(running.serve(sockets=[listener])), daemon=True
+        )
+        thread.start()
+        try:
+            yield Simulation(world.url, token or "", application)
+        finally:
+            running.should_exit = True
+            thread.join(10)
