@@ -8,7 +8,6 @@ is in connection.py. Four threads share one instance.
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 import pulumi
@@ -24,8 +23,8 @@ from coder_stack.dynamic.connection import (
     StackConfig,
 )
 from coder_stack.dynamic.failure import Failed, warn
+from coder_stack.dynamic.proposal import Proposal, checked, earlier_inputs, given_token
 from coder_stack.dynamic.wire import (
-    Known,
     Problem,
     Props,
     field_to_props,
@@ -42,17 +41,6 @@ CONNECTIONS = Connections()
 
 I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # Inputs and State, as the docs call them
 S = TypeVar("S", bound=CoderdInputs)
-
-
-@dataclass(frozen=True)
-class Proposal(Generic[I]):
-    """What `check` was given, as far as it is known."""
-
-    known: Known
-    whole: I | None
-    """None while anything is unknown."""
-    old: I | None
-    """What was checked last; None on create and on replace."""
 
 
 def gone() -> dynamic.ReadResult:
@@ -136,12 +124,13 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
         """Canonical inputs without the token, unknown ones as they came, and what is wrong."""
         known, found, problems = read_known(self._inputs, news)
         whole: Any = found
-        link, broken = self._peek(known.get("connection"), news.get("token"))
+        token = given_token(news.get("token"))
+        link, broken = self._peek(known.get("connection"), token)
         problems += broken
         if problems:
-            return _checked(news, problems)
-        old: Any = _lenient(self._inputs, _olds)
-        proposal = Proposal[I](known, whole, old)
+            return checked(news, problems)
+        old: Any = earlier_inputs(self._inputs, _olds)
+        proposal = Proposal[I](known, whole, old, token)
         with self._step("check", self.noun):
             values, problems = self.examine(proposal, link)
         inputs: Props = {}
@@ -151,15 +140,17 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
                 value = field_to_props(self._inputs, name, values.get(name, known.get(name)))
             if value is not None:
                 inputs[name] = value
-        return _checked(inputs, problems)
+        return checked(inputs, problems)
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
         """Names what replaces and nothing else: the engine compares the inputs itself."""
         replaces = [
             name
             for name in self.replace_on
-            if pulumi.contains_unknowns(_news.get(name))
-            or (name in _olds and _olds[name] != _news.get(name))
+            if name in _olds
+            and _olds[name] != _news.get(name)
+            # Not yet known is no proof of another object; the engine shows it as a change.
+            and not pulumi.contains_unknowns(_news.get(name))
         ]
         first = self.replace_by_deleting_first if replaces else None
         return dynamic.DiffResult(replaces=replaces or None, delete_before_replace=first)
@@ -227,8 +218,8 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
         """The way to coderd if it is known, after taking over the token that the program gave."""
         if not isinstance(connection, ConnectionProps):
             return None, []
-        if isinstance(token, str) and token:
-            CONNECTIONS.hand_over(connection, SecretStr(token))
+        if isinstance(token, SecretStr):
+            CONNECTIONS.hand_over(connection, token)
         try:
             return CONNECTIONS.link(connection, self._config, {}), []
         except CoderdError as error:
@@ -244,19 +235,6 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
             fields = ", ".join(".".join(map(str, each["loc"])) for each in error.errors())
             why = f"what Pulumi keeps of it cannot be used: {fields}; refresh or import it again."
             raise Failed(Reason.ERROR, label, step, why) from None
-
-
-def _checked(inputs: Props, problems: list[Problem]) -> dynamic.CheckResult:
-    failures = [dynamic.CheckFailure(path, message) for path, message in problems]
-    return dynamic.CheckResult({k: v for k, v in inputs.items() if k != "token"}, failures)
-
-
-def _lenient(model: type[I], bag: Props) -> I | None:
-    """Inputs of an earlier run, if there are any that this version can read."""
-    try:
-        return parse(model, bag) if bag else None
-    except ValidationError:
-        return None
 
 
 def _outs(state: CoderdInputs, link: Link) -> Props:

@@ -1,0 +1,246 @@
+"""One license: uploaded once, found again by what is in it, rotated by replacement (L1-L9).
+
+A new JWT is another license: Pulumi creates it first and deletes the superseded one afterwards, so
+there is no gap. Only the license that stands in this state is ever deleted, never somebody else's.
+What a license entitles to is read in entitlements.py; who may upload is operator_access.py.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import pulumi
+from pydantic import AfterValidator, SecretStr
+
+from coder_stack.coderd import (
+    BuildInfo,
+    CoderdError,
+    Finding,
+    LicenseClaims,
+    Reason,
+    RouteAbsent,
+    fingerprint,
+    license_reason,
+    preflight,
+    read_license,
+)
+from coder_stack.dynamic.base import CoderdProvider, Proposal
+from coder_stack.dynamic.connection import CoderdInputs, Link
+from coder_stack.dynamic.failure import Failed, warn
+from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.stored_licenses import apply, find, remove, stored
+from coder_stack.dynamic.wire import Problem, WireSecret
+
+__all__ = ["License", "LicenseProvider"]
+
+_AGPL = "This build of coderd has no licenses; nothing was uploaded."
+# An applied license that runs out must not block every other change of the stack (E5).
+_TOLERATED_ONCE_APPLIED = frozenset({"Expired", "NotYetValid"})
+
+
+def _trimmed(jwt: SecretStr) -> SecretStr:
+    return SecretStr(jwt.get_secret_value().strip())
+
+
+class LicenseInputs(CoderdInputs):
+    """`supported` is a live fact that `check` fills in: an AGPL build has no licenses (L7)."""
+
+    jwt: Annotated[WireSecret, AfterValidator(_trimmed)]
+    deployment_id: str | None = None
+    needed_features: tuple[str, ...] = ()
+    warn_days: int = 30
+    supported: bool = True
+
+
+class LicenseState(LicenseInputs):
+    """With what coderd made of it. `last_applied_hash` is the sha256 of the trimmed JWT (L3)."""
+
+    license_id: str = ""
+    uuid: str = ""
+    last_applied: str = ""
+    last_applied_hash: str
+    license_expires: str = ""
+    exp: str = ""
+    applied: bool = True
+    reason: str = "Applied"
+    message: str = ""
+
+
+def split(findings: Sequence[Finding], *, applied: bool) -> tuple[list[Finding], list[Finding]]:
+    """What forbids going on, and what is only worth a warning (L8)."""
+    errors = [
+        finding
+        for finding in findings
+        if finding.severity == "error"
+        and not (applied and finding.reason in _TOLERATED_ONCE_APPLIED)
+    ]
+    return errors, [finding for finding in findings if finding not in errors]
+
+
+class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
+    """The license with this very text."""
+
+    noun = "license"
+    replace_on = ("jwt", "supported")
+
+    def examine(
+        self, proposal: Proposal[LicenseInputs], link: Link | None
+    ) -> tuple[Mapping[str, Any], list[Problem]]:
+        """The offline pre-flight, and whether this coderd knows licenses at all."""
+        old = proposal.old
+        build, supported = _look(link, believed=old.supported if old else True)
+        if not supported:
+            warn(f"{Reason.NOT_SUPPORTED}: {_AGPL}")
+        jwt = proposal.known.get("jwt")
+        if not isinstance(jwt, SecretStr):
+            return {"supported": supported}, []
+        # The path is left empty: Pulumi would print the property's value beside the message.
+        if not jwt.get_secret_value():
+            why = "the license is empty; check the Secret, its key and its value."
+            return {}, [Problem("", f"{Reason.SECRET_MISSING}: {why}")]
+        findings = preflight(
+            jwt.get_secret_value(),
+            datetime.now(UTC),
+            proposal.known.get("deployment_id") or (build and str(build.deployment_id)),
+            proposal.known.get("needed_features", ()),
+            proposal.known.get("warn_days", 30),
+            telemetry=build.telemetry if build else None,
+        )
+        errors, warnings = split(findings, applied=old is not None and old.jwt == jwt)
+        for each in warnings:
+            warn(f"{each.reason}: {each.message}")
+        problems = [Problem("", f"{each.reason}: {each.message}") for each in errors]
+        return {"supported": supported}, problems
+
+    def create_object(self, link: Link, want: LicenseInputs) -> LicenseState:
+        """Upload, or adopt the very same text if it is there already (L5, U3)."""
+        claims = read_license(want.jwt.get_secret_value())
+        if link.token is None:
+            why = "there is no operator access yet; the license is uploaded once there is."
+            raise Failed(Reason.PENDING, self.noun, "create", why)
+        try:
+            kept = apply(link.coderd, want.jwt, claims)
+        except RouteAbsent:
+            warn(f"{Reason.NOT_SUPPORTED}: {_AGPL}")
+            return _state(want, claims, **_NOT_SUPPORTED)
+        return _state(
+            want,
+            claims,
+            supported=True,
+            license_id=str(kept.id),
+            uuid=str(kept.uuid),
+            last_applied=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    def observe(self, link: Link, known: LicenseState) -> LicenseState | None:
+        """Gone only if a list that we may see in full does not have it (L6, U1)."""
+        claims = read_license(known.jwt.get_secret_value())
+        try:
+            kept = find(claims, known.license_id, stored(link.coderd))
+        except RouteAbsent:
+            warn(f"{Reason.NOT_SUPPORTED}: {_AGPL}")
+            return known.model_copy(update=_NOT_SUPPORTED)
+        if kept is None:
+            return None
+        found = {"license_id": str(kept.id), "uuid": str(kept.uuid)}
+        return known.model_copy(update={**found, **_APPLIED})
+
+    def update_object(self, link: Link, want: LicenseInputs, known: LicenseState) -> LicenseState:
+        """Another connection or other needs: the license stays, unless that coderd lacks it."""
+        seen = self.observe(link, known)
+        if seen is None:
+            return self.create_object(link, want)
+        return LicenseState.model_validate({**dict(seen), **dict(want)})
+
+    def delete_object(self, link: Link, known: LicenseState) -> None:
+        """The one we know by id and content; a coderd that cannot be asked blocks no destroy."""
+        if not known.license_id:
+            return
+        claims = read_license(known.jwt.get_secret_value())
+        left = remove(link.coderd, claims, known.license_id)
+        if left is not None:
+            warn(f"{self.reason(left)}: license {known.license_id} was left in coderd: {left}")
+
+    def identify(self, state: LicenseState) -> str:
+        """By content: it stays the same when coderd stores the license under another number."""
+        return state.last_applied_hash[:16]
+
+    def reason(self, error: CoderdError) -> Reason:
+        """This condition knows three words (L7)."""
+        return license_reason(error.reason)
+
+
+_APPLIED: dict[str, Any] = {
+    "supported": True, "applied": True, "reason": "Applied", "message": "",
+}  # fmt: skip
+_NOT_SUPPORTED: dict[str, Any] = {
+    "supported": False, "applied": False, "reason": str(Reason.NOT_SUPPORTED), "message": _AGPL,
+    "license_id": "", "uuid": "",
+}  # fmt: skip
+
+
+def _look(link: Link | None, *, believed: bool) -> tuple[BuildInfo | None, bool]:
+    """Build and edition, as far as coderd can be asked now; both routes need no token."""
+    if link is None:
+        return None, believed
+    try:
+        build = link.quick.build_info()
+    except CoderdError:
+        return None, believed
+    try:
+        link.quick.entitlements()
+    except RouteAbsent:
+        return build, False
+    except CoderdError:
+        return build, believed
+    return build, True
+
+
+def _state(want: LicenseInputs, claims: LicenseClaims, **more: Any) -> LicenseState:
+    derived = {
+        "last_applied_hash": fingerprint(want.jwt.get_secret_value()),
+        "license_expires": _day(claims.license_expires),
+        "exp": _day(claims.expires),
+    }
+    return LicenseState.model_validate({**dict(want), **derived, **more})
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.isoformat(timespec="seconds") if moment else ""
+
+
+class License(CoderdResource, module="coder", name="License"):
+    """A license in coderd; `jwt` is kept as a secret whatever the caller passes."""
+
+    license_id: pulumi.Output[str]
+    uuid: pulumi.Output[str]
+    supported: pulumi.Output[bool]
+    last_applied: pulumi.Output[str]
+    last_applied_hash: pulumi.Output[str]
+    license_expires: pulumi.Output[str]
+    exp: pulumi.Output[str]
+    applied: pulumi.Output[bool]
+    reason: pulumi.Output[str]
+    message: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        connection: pulumi.Input[Mapping[str, Any]],
+        jwt: pulumi.Input[str],
+        token: pulumi.Input[str] | None = None,
+        deployment_id: pulumi.Input[str] | None = None,
+        needed_features: pulumi.Input[Sequence[str]] = (),
+        warn_days: pulumi.Input[int] = 30,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        props = {
+            "connection": connection,
+            "jwt": jwt,
+            "token": token,
+            "deployment_id": deployment_id,
+            "needed_features": needed_features,
+            "warn_days": warn_days,
+        }
+        super().__init__(LicenseProvider(), name, props, opts)
