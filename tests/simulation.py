@@ -47,6 +47,13 @@ class Simulation:
         """The next matching requests fail; `count=-1`: all of them."""
         self.application.faults.add({"kind": kind, "path": path, **more})
 
+    def refuse(self, status: int, message: str, path: str = "*", **more: Any) -> None:
+        """The next matching requests are refused by coderd itself, not by something before it."""
+        headers = {"X-Coder-Build-Version": "v2.30.0+simulated"}
+        self.fault(
+            "status", path, status=status, body={"message": message}, headers=headers, **more
+        )
+
     def peace(self) -> None:
         self.application.faults.clear()
 

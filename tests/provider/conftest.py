@@ -19,3 +19,10 @@ def coderd() -> Iterator[Simulation]:
 def process() -> Iterator[ProviderProcess]:
     with provider_process() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def shared_process() -> Iterator[ProviderProcess]:
+    """For tests that neither read its stderr nor care what it has in memory for other coderds."""
+    with provider_process() as running:
+        yield running
