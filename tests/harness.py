@@ -5,12 +5,14 @@
 break dynamic providers) and hand back what the engine said as data.
 """
 
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +109,8 @@ class Outcome:
 
     steps: list[Step] = field(default_factory=list[Step])
     text: str = ""
+    events: list[str] = field(default_factory=list[str])
+    """Everything the engine told, as JSON: to be searched for what must not be in it."""
 
     @property
     def changes(self) -> list[Step]:
@@ -118,24 +122,35 @@ class Outcome:
         return [step for step in self.changes if step.type.split(":")[-1] == kind]
 
 
+def _plain(value: object) -> object:
+    return value.value if isinstance(value, Enum) else vars(value)
+
+
 @dataclass
 class Project:
     """The program as one stack."""
 
     stack: auto.Stack
     cluster: Cluster
+    """Not there if the test brought a program that needs none."""
     namespace: str
     folder: Path
     environment: dict[str, str]
 
     @classmethod
-    def create(cls, engine: Engine, cluster: Cluster, folder: Path) -> "Project":
+    def create(
+        cls, engine: Engine, cluster: Cluster | None, folder: Path, program: str | None = None
+    ) -> "Project":
+        """`program` is the text of another `__main__.py`; what it needs of config, it is given."""
         work = folder / "project"
         work.mkdir()
         # A folder of its own, since Pulumi writes the stack's config file beside Pulumi.yaml.
         shutil.copy(CHECKOUT / "Pulumi.yaml", work)
         for name in ("__main__.py", "coder_stack", ".venv"):
-            (work / name).symlink_to(CHECKOUT / name)
+            if name != "__main__.py" or program is None:
+                (work / name).symlink_to(CHECKOUT / name)
+        if program is not None:
+            (work / "__main__.py").write_text(program)
         home = Home(folder / "home")
         home.state.mkdir(parents=True)
         environment = engine.variables(home, os.environ["PATH"])
@@ -145,8 +160,9 @@ class Project:
             work_dir=str(work),
             opts=auto.LocalWorkspaceOptions(env_vars=environment, pulumi_home=str(home.pulumi)),
         )
-        project = cls(stack, cluster, name, work, environment)
-        project.configure()
+        project = cls(stack, cluster or Cluster(Path()), name, work, environment)
+        if program is None:
+            project.configure()
         return project
 
     @property
@@ -206,6 +222,7 @@ class Project:
         lines: list[str] = []
 
         def on_event(event: EngineEvent) -> None:
+            outcome.events.append(json.dumps(vars(event), default=_plain))
             if event.resource_pre_event:
                 outcome.steps.append(Step.of(event.resource_pre_event.metadata))
 

@@ -1,0 +1,137 @@
+"""Operator access, license and entitlements on a real engine, against a simulated coderd.
+
+`Operated` is one small stack. Whatever Pulumi prints, tells or stores is kept, and searched for
+secrets when the test ends.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pulumi import automation as auto
+from pulumi.automation.errors import CommandError
+
+from sandbox.engine import Engine
+from tests.harness import PROJECT, Outcome, Project
+from tests.simulation import Simulation
+
+PROGRAM = """
+import pulumi
+from coder_stack.dynamic.entitlements import Entitlements
+from coder_stack.dynamic.license import License
+from coder_stack.dynamic.operator_access import OperatorAccess
+
+config = pulumi.Config()
+connection = {"url": config.require("url")}
+access = OperatorAccess(
+    "access",
+    connection=connection,
+    token=config.get_secret("given"),
+    initial_password=config.get_secret("password"),
+    wait_seconds=20,
+)
+after = [access]
+if config.get("jwt") is not None:
+    license = License(
+        "license",
+        connection=connection,
+        token=access.token,
+        jwt=config.require_secret("jwt"),
+        deployment_id=access.deployment_id,
+        opts=pulumi.ResourceOptions(depends_on=[access]),
+    )
+    pulumi.export("license", {"applied": license.applied, "reason": license.reason})
+    after.append(license)
+entitlements = Entitlements(
+    "entitlements",
+    connection=connection,
+    token=access.token,
+    opts=pulumi.ResourceOptions(depends_on=after),
+)
+pulumi.export("tier", entitlements.tier)
+pulumi.export("stale", entitlements.stale)
+pulumi.export("proxies", entitlements.features.apply(
+    lambda features: features.get("workspace_proxy", {}).get("entitlement")
+))
+pulumi.export("deployment", access.deployment_id)
+pulumi.export("user", access.user)
+pulumi.export("token", access.token)
+pulumi.export("password", access.password)
+"""
+# The form of every token that coderd gives out.
+_TOKEN = re.compile(r"\b[0-9A-Za-z]{10}-[0-9A-Za-z]{22}\b")
+
+
+@dataclass
+class Operated:
+    """One stack, the coderd it talks to, and all that was said."""
+
+    project: Project
+    coderd: Simulation
+    secrets: set[str] = field(default_factory=set[str])
+    said: list[str] = field(default_factory=list[str])
+
+    def give(self, key: str, value: str) -> None:
+        """A secret of the stack's config."""
+        self.secrets.add(value)
+        self.project.stack.set_config(f"{PROJECT}:{key}", auto.ConfigValue(value, secret=True))
+
+    def up(self, *, refresh: bool = False) -> Outcome:
+        return self._keep(lambda: self.project.up(refresh=refresh))
+
+    def preview(self, *, refresh: bool = False) -> Outcome:
+        return self._keep(lambda: self.project.preview(refresh=refresh))
+
+    def refresh(self) -> Outcome:
+        return self._keep(self.project.refresh)
+
+    def destroy(self) -> Outcome:
+        return self._keep(self.project.destroy)
+
+    def failure(self, operation: Callable[[], Any]) -> str:
+        """What Pulumi says when the operation fails, as it must."""
+        with pytest.raises(CommandError) as failed:
+            operation()
+        return str(failed.value)
+
+    def resources(self) -> dict[str, dict[str, Any]]:
+        """The coderd resources in state by name, with secrets as Pulumi keeps them."""
+        found = self.project.state().get("resources", [])
+        ours = [r for r in found if r["type"].startswith("pulumi-python:dynamic/coder:")]
+        return {r["urn"].split("::")[-1]: r for r in ours}
+
+    def assert_nothing_leaked(self) -> None:
+        """L9: no license, token or password in plain text, in anything said or stored."""
+        kept = {str(self.project.outputs().get(name, "")) for name in ("token", "password")}
+        backend = Path(self.project.environment["PULUMI_BACKEND_URL"].removeprefix("file://"))
+        files = [path for path in backend.rglob("*") if path.is_file()]
+        assert files, "there is a state to search"
+        texts = [*self.said, *(path.read_text(errors="replace") for path in files)]
+        for secret in (self.secrets | kept) - {""}:
+            assert not any(secret in text for text in texts), "a secret is in plain text"
+        assert not any(_TOKEN.search(text) for text in texts), "a token is in plain text"
+
+    def _keep(self, operation: Callable[[], Outcome]) -> Outcome:
+        try:
+            outcome = operation()
+        except CommandError as error:
+            self.said.append(str(error))
+            raise
+        self.said += [outcome.text, *outcome.events]
+        return outcome
+
+
+@contextmanager
+def operated(
+    engine: Engine, coderd: Simulation, folder: Path, program: str = PROGRAM
+) -> Iterator[Operated]:
+    """The stack, not yet deployed. At the end nothing of it may have leaked."""
+    project = Project.create(engine, None, folder, program)
+    stack = Operated(project, coderd)
+    project.stack.set_config(f"{PROJECT}:url", auto.ConfigValue(coderd.url))
+    yield stack
+    stack.assert_nothing_leaked()
