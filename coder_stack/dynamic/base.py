@@ -221,9 +221,11 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
         if isinstance(token, SecretStr):
             CONNECTIONS.hand_over(connection, token)
         try:
-            return CONNECTIONS.link(connection, self._config, {}), []
+            link = CONNECTIONS.link(connection, self._config, {})
+            link.refuse_if_insecure()
         except CoderdError as error:
             return None, [Problem("connection", f"{error.reason}: {error}")]
+        return link, []
 
     @contextmanager
     def _step(self, step: str, label: str) -> Generator[None]:

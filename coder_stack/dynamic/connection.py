@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr, ValidationError, model_validator
 
-from coder_stack.coderd import Coderd, Connection
+from coder_stack.coderd import Coderd, Connection, InsecureConnection
 from coder_stack.dynamic.api_server import Kubeconfig, ServiceProxy, service_proxy
 from coder_stack.dynamic.listing import SharedLists
 from coder_stack.dynamic.wire import WireModel
@@ -90,6 +90,15 @@ class Link:
         deadlines = replace(twin.connection.deadlines, total=QUICK_SECONDS)
         twin.connection = replace(twin.connection, deadlines=deadlines)
         return twin
+
+    def refuse_if_insecure(self) -> None:
+        """CP8, before anything is sent: tokens and keys travel on every connection."""
+        if not self.coderd.connection.may_carry_secrets:
+            why = (
+                "tokens would go over plain http to another machine; use https, service_proxy, or "
+                "set allow_insecure."
+            )
+            raise InsecureConnection("connect to coderd", why)
 
     def with_token(self, token: SecretStr) -> "Link":
         """The same way with another token, which all providers of this process use from now on."""

@@ -36,3 +36,107 @@ def test_L3_E1_up_licenses_coderd_and_is_then_done(stack: Operated) -> None:
     assert stack.preview(refresh=True).changes == []
     assert stack.up(refresh=True).changes == []
     assert uploads(stack) == 1
+
+
+def test_L6_D1_a_license_deleted_in_coderd_shows_as_a_create_and_comes_back(
+    stack: Operated,
+) -> None:
+    stack.up()
+    (ours,) = stack.coderd.license_ids()
+    stack.coderd.act("POST", "/api/v2/licenses", {"license": license_text(days=9)})
+    stack.coderd.act("DELETE", f"/api/v2/licenses/{ours}")
+
+    (drift,) = stack.preview(refresh=True).of_kind("License")
+    assert drift.op == "create"
+    assert stack.coderd.license_ids() == [ours + 1], "a preview changes nothing"
+
+    stack.up(refresh=True)
+    assert len(stack.coderd.license_ids()) == 2
+    assert uploads(stack) == 3
+    assert stack.preview(refresh=True).changes == []
+
+
+def test_L4_rotation_creates_before_it_deletes_and_leaves_a_foreign_license(
+    stack: Operated,
+) -> None:
+    foreign = stack.coderd.act("POST", "/api/v2/licenses", {"license": license_text(days=9)})["id"]
+    stack.up()
+    (old,) = set(stack.coderd.license_ids()) - {foreign}
+
+    stack.give("jwt", license_text(days=200))
+    stack.coderd.forget_requests()
+    seen = stack.preview()
+    assert {step.op for step in seen.of_kind("License")} >= {"create-replacement"}
+    assert "jwt" in seen.of_kind("License")[0].properties
+    assert stack.coderd.requests("POST", "/licenses") == []
+
+    stack.up()
+    changed = [r for r in stack.coderd.requests(path="/licenses") if not r.startswith("GET")]
+    assert changed == ["POST /api/v2/licenses", f"DELETE /api/v2/licenses/{old}"]
+    assert foreign in stack.coderd.license_ids()
+    assert stack.preview(refresh=True).changes == []
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "reason"),
+    [
+        (401, "You are signed out or your session has expired.", "Forbidden"),
+        (403, "Forbidden.", "Forbidden"),
+        (500, "An internal server error occurred.", "Error"),
+        (200, "this is no list", "Error"),
+    ],
+)
+def test_U1_a_failed_look_changes_no_state_and_recreates_nothing(
+    stack: Operated, status: int, message: str, reason: str
+) -> None:
+    stack.up()
+    before = stack.resources()["license"]
+    stack.coderd.refuse(status, message, "/api/v2/licenses", count=-1)
+
+    said = stack.failure(lambda: stack.up(refresh=True))
+    assert f"{reason}: license, read: Cannot list licenses" in said
+
+    stack.coderd.peace()
+    assert stack.resources()["license"]["outputs"] == before["outputs"]
+    assert uploads(stack) == 1
+    assert stack.up(refresh=True).changes == []
+
+
+def test_L8_a_bad_license_stops_the_preview_and_changes_nothing(stack: Operated) -> None:
+    stack.up()
+    stack.give("jwt", license_text(days=-60, grace_days=30))
+    said = stack.failure(stack.preview)
+    assert "Expired: The license expired on " in said
+    assert stack.failure(stack.up)
+    assert uploads(stack) == 1
+
+
+def test_L1_an_empty_license_fails_as_SecretMissing(stack: Operated) -> None:
+    stack.give("jwt", " ")
+    stack.secrets.discard(" ")
+    assert "SecretMissing: the license is empty" in stack.failure(stack.up)
+    assert uploads(stack) == 0
+
+
+def test_L7_an_agpl_build_is_a_warning_and_is_looked_at_again(
+    engine: Engine, tmp_path: Path
+) -> None:
+    with simulated(agpl=True) as coderd, operated(engine, coderd, tmp_path) as stack:
+        stack.give("given", coderd.token)
+        stack.give("jwt", license_text())
+        outcome = stack.up()
+        assert "NotSupported: This build of coderd has no licenses" in outcome.text
+        assert stack.project.outputs()["license"] == {"applied": False, "reason": "NotSupported"}
+        assert stack.project.outputs()["tier"] == "none"
+        coderd.forget_requests()
+        assert stack.up(refresh=True).changes == []
+        assert "GET /api/v2/licenses" in coderd.requests()
+        stack.destroy()
+
+
+def test_D1_destroy_removes_ours_and_only_ours(stack: Operated) -> None:
+    foreign = stack.coderd.act("POST", "/api/v2/licenses", {"license": license_text(days=9)})["id"]
+    stack.up()
+    stack.destroy()
+    assert stack.coderd.license_ids() == [foreign]
+    assert stack.resources() == {}
