@@ -22,7 +22,7 @@ from coder_stack.dynamic.connection import (
     Link,
     StackConfig,
 )
-from coder_stack.dynamic.failure import Failed, warn
+from coder_stack.dynamic.failure import Failed, one_sentence_errors, tell_bug, warn
 from coder_stack.dynamic.proposal import Proposal, checked, earlier_inputs, given_token
 from coder_stack.dynamic.wire import (
     Problem,
@@ -118,6 +118,7 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
 
     def configure(self, req: dynamic.ConfigureRequest) -> None:
         """Once per process, before anything else."""
+        one_sentence_errors()
         self._config = StackConfig.read(req.config.get)
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
@@ -237,6 +238,11 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
             fields = ", ".join(".".join(map(str, each["loc"])) for each in error.errors())
             why = f"what Pulumi keeps of it cannot be used: {fields}; refresh or import it again."
             raise Failed(Reason.ERROR, label, step, why) from None
+        except Failed:
+            raise
+        except Exception as bug:
+            tell_bug(bug)
+            raise
 
 
 def _outs(state: CoderdInputs, link: Link) -> Props:

@@ -1,14 +1,16 @@
 """How a provider says that something did not work: a reason, an object, a step, never a secret.
 
-Pulumi shows an exception of a provider together with its traceback; the last line is the one that
-people read, so it begins with the reason word of coderd/reasons.py. Warnings go to stderr, which
-the engine shows among its diagnostics.
+Pulumi shows what `traceback` makes of a provider's exception. For a `Failed` that is to be one
+sentence, beginning with the reason word of coderd/reasons.py; only a bug of ours deserves its
+frames. Warnings go to stderr, which the engine shows among its diagnostics.
 """
 
-import logging
 import sys
+import traceback
 
-__all__ = ["Failed", "warn"]
+__all__ = ["Failed", "one_sentence_errors", "tell_bug", "warn"]
+
+_FRAMES = 20
 
 
 class Failed(Exception):  # noqa: N818  # shown to people as it is spelled
@@ -22,11 +24,19 @@ class Failed(Exception):  # noqa: N818  # shown to people as it is spelled
 # Shown as `Failed: Forbidden: …`, without the module's path in front.
 Failed.__module__ = "builtins"
 
-_log = logging.getLogger("coder_stack.dynamic")
+
+def one_sentence_errors() -> None:
+    """In a provider process, whose only way to report an error prints the frames as well."""
+    sys.tracebacklimit = 0
+
+
+def tell_bug(error: Exception) -> None:
+    """The frames of an exception nobody foresaw: file, line and code, no values."""
+    sys.stderr.write("".join(traceback.format_tb(error.__traceback__, _FRAMES)))
+    sys.stderr.flush()
 
 
 def warn(message: str) -> None:
     """One line for the person who runs Pulumi. Stdout is taken: the engine read a port from it."""
     sys.stderr.write(f"warning: {message}\n")
     sys.stderr.flush()
-    _log.debug("%s", message)
