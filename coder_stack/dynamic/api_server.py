@@ -49,7 +49,8 @@ def service_proxy(target: ServiceProxy, stack: Kubeconfig) -> tuple[str, Transpo
 
     def bearer() -> SecretStr:
         with lock:  # runs the kubeconfig's exec plugin when the last token has expired
-            text = str(settings.get_api_key_with_prefix("authorization") or "")
+            # Two names for one thing: releases of the library differ.
+            text = str(settings.get_api_key_with_prefix("BearerToken", "authorization") or "")
         return SecretStr(text.removeprefix("Bearer ").strip())
 
     url = service_proxy_url(
