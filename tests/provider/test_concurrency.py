@@ -1,0 +1,27 @@
+"""Four threads share one provider and its connections: nothing gets mixed up."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from coder_stack.dynamic.license import LicenseProvider
+from tests.provider.driver import Held, ProviderProcess
+from tests.simulation import Simulation, license_text, simulated
+
+
+def test_two_coderds_at_once_keep_their_own_tokens_and_licenses(process: ProviderProcess) -> None:
+    driven = process.of(LicenseProvider())
+
+    def create(coderd: Simulation, days: int) -> tuple[Simulation, Held]:
+        given = {"connection": coderd.connection, "token": coderd.token}
+        return coderd, driven.create({**given, "jwt": license_text(days=days)})
+
+    def read(made: tuple[Simulation, Held]) -> bool:
+        coderd, held = made
+        seen = driven.read(held)
+        return seen is not None and seen.outputs["token"] == coderd.token
+
+    with simulated() as one, simulated() as two, ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(create, [one, two] * 6, range(100, 112)))
+        assert all(pool.map(read, made * 3))
+        assert len(one.license_ids()) == len(two.license_ids()) == 6
+        list(pool.map(lambda each: driven.delete(each[1]), made))
+        assert one.license_ids() == two.license_ids() == []

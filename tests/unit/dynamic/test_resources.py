@@ -1,0 +1,61 @@
+"""The program's side: type tokens, outputs that exist, secrets whatever the caller passes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pulumi
+import pytest
+
+from coder_stack.dynamic.entitlements import Entitlements
+from coder_stack.dynamic.license import License
+from coder_stack.dynamic.operator_access import OperatorAccess
+
+SECRET_MARK = "4dabf18193072939515e22adb298388d"
+
+
+class Recorder(pulumi.runtime.Mocks):
+    def __init__(self) -> None:
+        self.made: dict[str, pulumi.runtime.MockResourceArgs] = {}
+
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        self.made[args.typ] = args
+        return "id", {**args.inputs, "tier": "premium", "license_id": "7", "user": "admin"}
+
+    def call(self, _args: pulumi.runtime.MockCallArgs) -> tuple[dict[str, Any], None]:
+        return {}, None
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    recorder = Recorder()
+    pulumi.runtime.set_mocks(recorder, preview=False)
+    return recorder
+
+
+@pulumi.runtime.test
+async def test_type_tokens_and_outputs(recorder: Recorder) -> None:
+    connection = {"url": "http://127.0.0.1:1"}
+    access = OperatorAccess("a", connection=connection)
+    license_ = License("l", connection=connection, jwt="a.b.c", token="t")
+    found = Entitlements("e", connection=connection)
+    assert await access.user.future() == "admin"
+    assert await license_.license_id.future() == "7"
+    assert await found.tier.future() == "premium"
+    base = "pulumi-python:dynamic/coder"
+    assert set(recorder.made) >= {
+        f"{base}:OperatorAccess",
+        f"{base}:License",
+        f"{base}:Entitlements",
+    }
+
+
+@pulumi.runtime.test
+async def test_L9_a_license_passed_in_the_clear_leaves_the_program_as_a_secret(
+    recorder: Recorder,
+) -> None:
+    license_ = License("l", connection={"url": "http://127.0.0.1:1"}, jwt="a.b.c", token="t")
+    await license_.license_id.future()
+    sent = recorder.made["pulumi-python:dynamic/coder:License"].inputs
+    assert SECRET_MARK in sent["jwt"]
+    assert SECRET_MARK in sent["token"]
+    assert SECRET_MARK not in str(sent["__provider"])
