@@ -22,7 +22,7 @@ from coder_stack.dynamic.wire import WireModel
 __all__ = ["CoderdInputs", "ConnectionProps", "Connections", "Link", "StackConfig"]
 
 T = TypeVar("T")
-QUICK_SECONDS = 10.0
+QUICK_SECONDS = 5.0
 """How long a preview waits for a look at coderd."""
 
 
@@ -85,7 +85,7 @@ class Link:
 
     @property
     def quick(self) -> Coderd:
-        """The same coderd for a look in passing: gives up after ten seconds."""
+        """The same coderd for a look in passing: gives up after five seconds."""
         twin = copy.copy(self.coderd)
         deadlines = replace(twin.connection.deadlines, total=QUICK_SECONDS)
         twin.connection = replace(twin.connection, deadlines=deadlines)

@@ -129,7 +129,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
             supported=True,
             license_id=str(kept.id),
             uuid=str(kept.uuid),
-            last_applied=datetime.now(UTC).isoformat(timespec="seconds"),
+            last_applied=_second(datetime.now(UTC)),
         )
 
     def observe(self, link: Link, known: LicenseState) -> LicenseState | None:
@@ -142,8 +142,14 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
             return known.model_copy(update=_NOT_SUPPORTED)
         if kept is None:
             return None
-        found = {"license_id": str(kept.id), "uuid": str(kept.uuid)}
-        return known.model_copy(update={**found, **_APPLIED})
+        return _state(
+            known,
+            claims,
+            **_APPLIED,
+            license_id=str(kept.id),
+            uuid=str(kept.uuid),
+            last_applied=known.last_applied or _second(kept.uploaded_at),
+        )
 
     def update_object(self, link: Link, want: LicenseInputs, known: LicenseState) -> LicenseState:
         """Another connection or other needs: the license stays, unless that coderd lacks it."""
@@ -199,13 +205,13 @@ def _look(link: Link | None, *, believed: bool) -> tuple[BuildInfo | None, bool]
 def _state(want: LicenseInputs, claims: LicenseClaims, **more: Any) -> LicenseState:
     derived = {
         "last_applied_hash": fingerprint(want.jwt.get_secret_value()),
-        "license_expires": _day(claims.license_expires),
-        "exp": _day(claims.expires),
+        "license_expires": _second(claims.license_expires),
+        "exp": _second(claims.expires),
     }
     return LicenseState.model_validate({**dict(want), **derived, **more})
 
 
-def _day(moment: datetime | None) -> str:
+def _second(moment: datetime | None) -> str:
     return moment.isoformat(timespec="seconds") if moment else ""
 
 
