@@ -1,0 +1,150 @@
+"""Which key is the same key: names, tags, age. Pure rules, so mostly properties."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coder_stack.dynamic.key_identity import (
+    LONGEST_NAME,
+    RESERVED_NAMES,
+    Identity,
+    KeyWish,
+    canonical_tags,
+    generated_name,
+    name_fault,
+    settle,
+    tags_fault,
+)
+
+TODAY = date(2026, 11, 16)
+WISH = KeyWish(
+    name="fleet",
+    organization="coder",
+    tags={"region": "eu", "size": "big"},
+    deployment_id="b5cbc2ba-1f5c-4b4c-8f3a-2f1d9a3e4c51",
+)
+DAYS = st.dates(date(2020, 1, 1), date(2060, 1, 1))
+TAGS = st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4)
+NAMES = st.text("abcdefghijklmnopqrstuvwxyzABCXYZ0123456789-_. ", min_size=1, max_size=90).filter(
+    lambda name: name_fault(name[:40]) is None
+)
+WISHES = st.builds(
+    KeyWish,
+    name=NAMES,
+    exact=st.just(False),
+    organization=st.text("abc-", min_size=1, max_size=10),
+    tags=TAGS,
+    deployment_id=st.uuids().map(str),
+    trigger=st.text(max_size=5),
+    rotate_after_days=st.none() | st.integers(1, 400),
+)
+
+
+def issued(wish: KeyWish = WISH, on: date = TODAY) -> Identity:
+    return settle(wish, None, on)[0]
+
+
+@given(WISHES, DAYS)
+def test_P2_a_generated_name_is_one_that_coderd_takes_and_stores_as_it_is(
+    wish: KeyWish, today: date
+) -> None:
+    name = generated_name(wish, today)
+
+    assert len(name.encode()) <= LONGEST_NAME
+    assert name == name.lower()
+    assert name not in RESERVED_NAMES
+    assert name_fault(name) is None
+
+
+@given(WISHES, DAYS)
+def test_U3_the_name_is_the_same_in_another_run_so_that_a_lost_key_is_found(
+    wish: KeyWish, today: date
+) -> None:
+    shuffled = replace(wish, tags=dict(reversed(list(wish.tags.items()))))
+    assert generated_name(shuffled, today) == generated_name(wish, today)
+
+
+@given(WISHES, DAYS)
+def test_settling_what_is_settled_changes_nothing(wish: KeyWish, today: date) -> None:
+    once = issued(wish, today)
+    assert settle(wish, once, today) == (once, ())
+
+
+@given(TAGS)
+def test_K3_tags_are_compared_without_their_order(tags: dict[str, str]) -> None:
+    backwards = dict(reversed(list(tags.items())))
+    assert canonical_tags(backwards) == canonical_tags(tags)
+    assert list(canonical_tags(backwards)) == sorted(tags)
+    held = issued(replace(WISH, tags=tags))
+    assert settle(replace(WISH, tags=backwards), held, TODAY) == (held, ())
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"organization": "other"}, "organization"),
+        ({"name": "squad"}, "name"),
+        ({"tags": {"region": "us", "size": "big"}}, "tags"),
+        ({"deployment_id": "0c7f6cf7-91c0-4f2d-8f0e-5f1f5b1c7f00"}, "deployment_id"),
+        ({"trigger": "leaked"}, "trigger"),
+    ],
+)
+def test_K3_each_difference_is_named_and_gives_another_name(
+    changed: dict[str, object], named: str
+) -> None:
+    held = issued()
+    wanted, differences = settle(replace(WISH, **changed), held, TODAY)  # type: ignore[arg-type]
+
+    assert differences == (named,)
+    assert wanted.name != held.name, "create-before-delete needs a free name (K5)"
+
+
+@given(st.integers(1, 400), DAYS, st.integers(0, 800))
+def test_K5_a_key_is_rotated_when_it_is_old_enough_and_not_a_day_before(
+    days: int, issued_on: date, age: int
+) -> None:
+    wish = replace(WISH, rotate_after_days=days)
+    held = issued(wish, issued_on)
+    wanted, differences = settle(wish, held, issued_on + timedelta(days=age))
+
+    assert differences == (("issued_on",) if age >= days else ())
+    assert (wanted.name != held.name) == (age >= days)
+
+
+def test_K5_a_new_rotation_period_does_not_rotate_a_young_key() -> None:
+    held = issued()
+    wanted, differences = settle(
+        replace(WISH, rotate_after_days=30), held, TODAY + timedelta(days=1)
+    )
+    assert (wanted.name, wanted.issued_on, differences) == (held.name, TODAY, ())
+
+
+def test_K5_a_key_replaced_for_another_reason_is_young_again() -> None:
+    later = TODAY + timedelta(days=20)
+    wish = replace(WISH, rotate_after_days=30)
+    wanted, _ = settle(replace(wish, trigger="now"), issued(wish), later)
+    assert wanted.issued_on == later
+
+
+def test_P2_an_exact_name_is_taken_as_coderd_stores_it() -> None:
+    assert issued(replace(WISH, name="Fleet.EU", exact=True)).name == "fleet.eu"
+
+
+@pytest.mark.parametrize(
+    "name", ["", "x" * 65, "é" * 33, "PSK", "built-in", "User-Auth", "a/b", ".", "..", " a", "a\n"]
+)
+def test_P2_a_name_that_coderd_refuses_or_cannot_delete_has_a_fault(name: str) -> None:
+    assert name_fault(name) is not None
+
+
+@pytest.mark.parametrize("name", ["a", "x" * 64, "Fleet EU_1.2", "psk2"])
+def test_P2_any_other_name_is_fine(name: str) -> None:
+    assert name_fault(name) is None
+
+
+def test_tags_that_no_job_can_match_have_a_fault() -> None:
+    assert tags_fault({"scope": "user"}) is not None
+    assert tags_fault({"scope": "organization", "owner": ""}) is None
