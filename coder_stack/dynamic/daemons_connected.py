@@ -1,0 +1,192 @@
+"""Readiness of provisioners: daemons that coderd has seen with this key, not pods that run (P3).
+
+Waits, with a deadline, until enough daemons have come with the key; since the old key is deleted
+only after this, a rotation never leaves pods without a way in (K5). Changes nothing in coderd.
+Versions that differ from coderd's are reported, not refused. Leaves alone the pods themselves.
+"""
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import pulumi
+from pydantic import Field
+
+from coder_stack.coderd import CoderdError, KeyDaemons, NotEntitled, Reason
+from coder_stack.dynamic.base import CoderdInputs, CoderdProvider
+from coder_stack.dynamic.connection import Link
+from coder_stack.dynamic.failure import Failed
+from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.wire import WireModel
+
+__all__ = ["DaemonsConnected", "DaemonsConnectedProvider", "Seen", "look"]
+
+# One of four worker threads is busy with each wait, and the engine loses patience after minutes.
+LONGEST_WAIT = 170.0
+_PAUSE = 2.0
+
+
+class DaemonsInputs(CoderdInputs):
+    """`revision` is anything whose change asks for another wait, e.g. the pods' checksum."""
+
+    organization: str
+    key_id: str = ""
+    minimum: Annotated[int, Field(ge=0)] = 1
+    timeout_seconds: Annotated[float, Field(gt=0, le=LONGEST_WAIT)] = 150.0
+    expected_version: str = ""
+    """Of coderd, for the skew; empty: none is reported."""
+    revision: str = ""
+    enabled: bool = True
+
+
+class Seen(WireModel):
+    """What a look at coderd's list of daemons says about one key."""
+
+    count: int = 0
+    versions: tuple[str, ...] = ()
+    skewed: tuple[str, ...] = ()
+    """Versions that are not coderd's."""
+
+
+class DaemonsState(DaemonsInputs, Seen):
+    """The last look."""
+
+    connected: bool = False
+    reason: str = ""
+
+
+def look(listed: tuple[KeyDaemons, ...], key_id: str, expected_version: str) -> Seen:
+    """Count the key's daemons; a build's suffix (`+abc1234`) makes no other version."""
+    daemons = [daemon for each in listed if str(each.key.id) == key_id for daemon in each.daemons]
+    versions = sorted({_release(daemon.version) for daemon in daemons})
+    expected = _release(expected_version)
+    skewed = tuple(v for v in versions if v != expected) if expected else ()
+    return Seen(count=len(daemons), versions=tuple(versions), skewed=skewed)
+
+
+class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
+    """A look that create and update repeat until it is good."""
+
+    noun = "provisioner daemons"
+
+    def label(self, model: DaemonsInputs) -> str:
+        """With the key they come with."""
+        return f'{self.noun} of key {model.key_id or "(none)"} in "{model.organization}"'
+
+    def identify(self, state: DaemonsState) -> str:
+        """One look is like another: the key may change under it."""
+        del state
+        return "daemons-connected"
+
+    def create_object(self, link: Link, want: DaemonsInputs) -> DaemonsState:
+        """Wait."""
+        if not (want.enabled and want.key_id):
+            return _state(want, Seen(), Reason.NOT_ENTITLED)
+        return _state(want, self._wait(link, want))
+
+    def update_object(self, link: Link, want: DaemonsInputs, known: DaemonsState) -> DaemonsState:
+        """Wait anew; behind a closed gate nobody is waited for."""
+        if not (want.enabled and want.key_id):
+            return _state(want, _seen(known), Reason.NOT_ENTITLED)
+        return _state(want, self._wait(link, want))
+
+    def observe(self, link: Link, known: DaemonsState) -> DaemonsState | None:
+        """Count again. Too few daemons are a condition, no drift: there is nothing to apply."""
+        if not known.key_id:
+            return known
+        organization = known.organization
+        try:
+            listed = link.listed(
+                f"daemons/{organization}", lambda c: c.daemons_by_key(organization)
+            )
+        except NotEntitled:
+            return _state(known, _seen(known), Reason.NOT_ENTITLED)
+        reason = "" if known.enabled else Reason.NOT_ENTITLED
+        return _state(known, look(listed, known.key_id, known.expected_version), reason)
+
+    def delete_object(self, link: Link, known: DaemonsState) -> None:
+        """There is nothing to delete."""
+
+    def _wait(self, link: Link, want: DaemonsInputs) -> Seen:
+        end = time.monotonic() + want.timeout_seconds
+        said = -1
+        while True:
+            try:
+                listed = link.quick.daemons_by_key(want.organization)
+                seen = look(listed, want.key_id, want.expected_version)
+            except CoderdError as error:
+                if error.permanent or time.monotonic() >= end:
+                    raise
+                seen = Seen()
+            if seen.count >= want.minimum:
+                return seen
+            if seen.count != said:
+                _tell(f"{self.label(want)}: {seen.count} of {want.minimum} connected, waiting")
+                said = seen.count
+            left = end - time.monotonic()
+            if left <= 0:
+                why = (
+                    f"{seen.count} of {want.minimum} have connected within "
+                    f"{want.timeout_seconds:g} s; look into the logs of the provisioner's pods."
+                )
+                raise Failed(Reason.PENDING, self.label(want), "wait", why)
+            time.sleep(min(_PAUSE, left))
+
+
+class DaemonsConnected(CoderdResource, module="coder", name="DaemonsConnected"):
+    """Depends on the Deployment whose pods hold the key."""
+
+    count: pulumi.Output[int]
+    versions: pulumi.Output[list[str]]
+    skewed: pulumi.Output[list[str]]
+    connected: pulumi.Output[bool]
+    reason: pulumi.Output[str]
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        connection: pulumi.Input[Mapping[str, Any]],
+        organization: pulumi.Input[str],
+        key_id: pulumi.Input[str],
+        minimum: pulumi.Input[int] = 1,
+        timeout_seconds: float | None = None,
+        expected_version: pulumi.Input[str] | None = None,
+        revision: pulumi.Input[str] | None = None,
+        enabled: pulumi.Input[bool] = True,
+        token: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        props = {
+            "connection": connection,
+            "token": token,
+            "organization": organization,
+            "key_id": key_id,
+            "minimum": minimum,
+            "timeout_seconds": timeout_seconds,
+            "expected_version": expected_version,
+            "revision": revision,
+            "enabled": enabled,
+        }
+        super().__init__(DaemonsConnectedProvider(), resource_name, props, opts)
+
+
+def _release(version: str) -> str:
+    return version.partition("+")[0]
+
+
+def _seen(state: DaemonsState) -> Seen:
+    return Seen(count=state.count, versions=state.versions, skewed=state.skewed)
+
+
+def _state(inputs: DaemonsInputs, seen: Seen, reason: str = "") -> DaemonsState:
+    connected = seen.count >= inputs.minimum and not reason
+    facts = {"connected": connected, "reason": reason}
+    return DaemonsState.model_validate({**dict(inputs), **dict(seen), **facts})
+
+
+def _tell(message: str) -> None:
+    """Progress for the person who waits; stdout belongs to the engine."""
+    sys.stderr.write(f"info: {message}\n")
+    sys.stderr.flush()

@@ -1,0 +1,33 @@
+"""The license gate of an object in coderd: closed, open, or closed again after it was open.
+
+Closed from the start: the object is in Pulumi's graph without a call to coderd (E4). Closed again:
+what is there stays as it is, and what the program would change meanwhile is put off and named
+(E5). Leaves alone where the entitlement comes from: the program passes it as `enabled`.
+"""
+
+from coder_stack.dynamic.base import CoderdInputs
+
+__all__ = ["NOT_PROVISIONED", "GatedInputs", "closed_again", "first_opens"]
+
+NOT_PROVISIONED = "not-provisioned"
+"""The id in Pulumi's state of what is only in the graph so far."""
+
+
+class GatedInputs(CoderdInputs):
+    """`enabled` is the entitlement; the other two are settled by `check`."""
+
+    enabled: bool = True
+    provisioned: bool = False
+    """Whether it was ever meant to be in coderd: once true, it stays so."""
+    deferred: tuple[str, ...] = ()
+    """Properties whose change waits for the entitlement to come back."""
+
+
+def closed_again(enabled: bool, old: GatedInputs | None) -> bool:  # a fact, not a mode
+    """Whether what is there must be left as it is (E5)."""
+    return not enabled and old is not None and old.provisioned
+
+
+def first_opens(id_: str, enabled: object) -> bool:
+    """Whether the object becomes real with this run; an unknown entitlement may be one."""
+    return id_ == NOT_PROVISIONED and enabled is not False

@@ -1,0 +1,223 @@
+"""A provisioner key in one organization: made once, compared by refreshes, rotated by replacement.
+
+Its generated name changes with whatever makes it another key, so Pulumi's create-before-delete is
+a rotation without a gap; an exact name is deleted first (K5). Four truths are compared: program,
+state, coderd's list, and what the key itself opens (K3). Leaves alone the Kubernetes Secret that
+carries the material, and who decides that the license allows keys (gate.py).
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from typing import Any
+
+import pulumi
+from pulumi import dynamic
+from pydantic import SecretStr
+
+from coder_stack.coderd import (
+    ForbiddenByRole,
+    KeyRejected,
+    NotEntitled,
+    NotFound,
+    Reason,
+)
+from coder_stack.coderd import (
+    ProvisionerKey as Key,
+)
+from coder_stack.dynamic.base import CoderdProvider, Proposal
+from coder_stack.dynamic.connection import Link
+from coder_stack.dynamic.gate import NOT_PROVISIONED, first_opens
+from coder_stack.dynamic.key_identity import canonical_tags
+from coder_stack.dynamic.key_inputs import KeyInputs, KeyState, settled
+from coder_stack.dynamic.key_issue import issue_key, remove_key
+from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.wire import Problem, Props
+
+__all__ = ["ProvisionerKey", "ProvisionerKeyProvider"]
+
+
+class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
+    """Keys are immutable in coderd: every difference is another key."""
+
+    noun = "provisioner key"
+    replace_on = (
+        "organization",
+        "name",
+        "tags",
+        "deployment_id",
+        "trigger",
+        "issued_on",
+        "material_valid",
+    )
+    delete_is_best_effort = True
+
+    def label(self, model: KeyInputs) -> str:
+        """With its name and organization."""
+        return f'{self.noun} "{model.name or model.base_name}" of "{model.organization}"'
+
+    def identify(self, state: KeyState) -> str:
+        """The key's uuid: the material cannot be the id, since ids cannot be secret."""
+        return state.key_id or NOT_PROVISIONED
+
+    def examine(
+        self, proposal: Proposal[KeyInputs], link: Link | None
+    ) -> tuple[Mapping[str, Any], list[Problem]]:
+        """Settle the name, or put the change off while the license is gone."""
+        del link
+        return settled(proposal)
+
+    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
+        """Before the gate first opens nothing is replaced; then the placeholder is."""
+        if _id == NOT_PROVISIONED:
+            opens = first_opens(_id, _news.get("enabled"))
+            return dynamic.DiffResult(replaces=["enabled"] if opens else None)
+        result = super().diff(_id, _olds, _news)
+        if result.replaces:
+            same = all(_olds.get(name) == _news.get(name) for name in ("organization", "name"))
+            result.delete_before_replace = bool(_news.get("exact_name")) and same
+        return result
+
+    def create_object(self, link: Link, want: KeyInputs) -> KeyState:
+        """A new key, or without entitlement only its place (E4)."""
+        if not want.enabled:
+            return KeyState.model_validate({**dict(want), "reason": Reason.NOT_ENTITLED})
+        issued = issue_key(link.coderd, want.organization, want.name, want.tags)
+        return KeyState.model_validate({**dict(want), **_of_coderd(issued.key, issued.material)})
+
+    def update_object(self, link: Link, want: KeyInputs, known: KeyState) -> KeyState:
+        """Nothing in coderd changes: another way to it, another period, the gate."""
+        del link
+        facts = {
+            "secret_state": _secret_state(want.secret_sha256, known.material_sha256),
+            "reason": "" if want.enabled else Reason.NOT_ENTITLED,
+        }
+        return KeyState.model_validate({**dict(known), **dict(want), **facts})
+
+    def observe(self, link: Link, known: KeyState) -> KeyState | None:
+        """As coderd has it. Gone only if the complete list lacks it and it opens nothing."""
+        if not (known.key_id or known.material.get_secret_value() or known.created_at):
+            return known
+        live = str(link.listed("deployment", lambda coderd: coderd.build_info()).deployment_id)
+        if known.deployment_id and known.deployment_id != live:
+            # Another deployment answers here and knows nothing of this key; the program, which
+            # learns of the new deployment too, will ask for a new one under that name.
+            return known
+        organization = known.organization
+        try:
+            keys = link.listed(f"keys/{organization}", lambda c: c.provisioner_keys(organization))
+        except NotEntitled:
+            return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
+        except NotFound:
+            keys = ()
+        found = _find(keys, known)
+        opened = _opened(link, known.material)
+        if found is None and opened is not None:
+            why = "the key is in use, but the token's user does not see it in the organization."
+            raise ForbiddenByRole(f"read {self.label(known)}", why)
+        if found is None:
+            return None
+        renamed = {"base_name": found.name} if known.name and found.name != known.name else {}
+        return known.model_copy(
+            update={
+                **_of_coderd(found, known.material),
+                **renamed,
+                "deployment_id": live,
+                "issued_on": known.issued_on or found.created_at.astimezone(UTC).date(),
+                "material_valid": opened is not None and opened.id == found.id,
+                "provisioned": True,
+                "reason": "" if known.enabled else Reason.NOT_ENTITLED,
+            }
+        )
+
+    def delete_object(self, link: Link, known: KeyState) -> None:
+        """By the applied identity (K6)."""
+        if known.key_id:
+            remove_key(link.coderd, known.organization, known.key_id)
+        elif known.material.get_secret_value() and known.name:
+            link.coderd.delete_provisioner_key(known.organization, known.name)
+
+
+class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
+    """A provisioner key; `material` is its plaintext, a secret."""
+
+    key_id: pulumi.Output[str]
+    name: pulumi.Output[str]
+    organization: pulumi.Output[str]
+    tags: pulumi.Output[dict[str, str]]
+    deployment_id: pulumi.Output[str]
+    material: pulumi.Output[str]
+    material_sha256: pulumi.Output[str]
+    created_at: pulumi.Output[str]
+    issued_on: pulumi.Output[str]
+    enabled: pulumi.Output[bool]
+    provisioned: pulumi.Output[bool]
+    deferred: pulumi.Output[list[str]]
+    secret_state: pulumi.Output[str]
+    reason: pulumi.Output[str]
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        connection: pulumi.Input[Mapping[str, Any]],
+        organization: pulumi.Input[str],
+        base_name: pulumi.Input[str],
+        deployment_id: pulumi.Input[str],
+        exact_name: bool = False,
+        tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
+        trigger: pulumi.Input[str] | None = None,
+        rotate_after_days: int | None = None,
+        enabled: pulumi.Input[bool] = True,
+        secret_sha256: pulumi.Input[str] | None = None,
+        token: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        props = {
+            "connection": connection,
+            "token": token,
+            "organization": organization,
+            "base_name": base_name,
+            "exact_name": exact_name,
+            "tags": tags,
+            "deployment_id": deployment_id,
+            "trigger": trigger,
+            "rotate_after_days": rotate_after_days,
+            "enabled": enabled,
+            "secret_sha256": secret_sha256,
+        }
+        super().__init__(ProvisionerKeyProvider(), resource_name, props, opts)
+
+
+def _find(keys: Sequence[Key], known: KeyState) -> Key | None:
+    if known.key_id:
+        return next((key for key in keys if str(key.id) == known.key_id), None)
+    return next((key for key in keys if key.name == known.name), None)
+
+
+def _opened(link: Link, material: SecretStr) -> Key | None:
+    """The key that the material belongs to; None if coderd says that it belongs to none."""
+    if not material.get_secret_value():
+        return None
+    try:
+        return link.coderd.provisioner_key_of(material)
+    except KeyRejected:
+        return None
+
+
+def _of_coderd(key: Key, material: SecretStr) -> dict[str, Any]:
+    text = material.get_secret_value()
+    return {
+        "key_id": str(key.id),
+        "name": key.name,
+        "tags": canonical_tags(key.tags),
+        "created_at": key.created_at.astimezone(UTC).isoformat(timespec="seconds"),
+        "material": material,
+        "material_sha256": hashlib.sha256(text.encode()).hexdigest() if text else "",
+    }
+
+
+def _secret_state(seen: str | None, ours: str) -> str:
+    if seen is None:
+        return ""
+    return "current" if seen == ours else "different" if seen else "missing"

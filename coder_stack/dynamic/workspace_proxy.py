@@ -1,0 +1,227 @@
+"""A workspace proxy as registered in coderd: its name and looks, and the token that it runs with.
+
+Name, display name and icon are changed in place; another `trigger` makes another token (W1). Health
+is reported and never a drift. Leaves alone the running proxy, its Deployment and what it announces
+about itself (URLs, DERP), and who decides that the license allows proxies (gate.py).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import pulumi
+from pulumi import dynamic
+from pydantic import SecretStr
+
+from coder_stack.coderd import NotEntitled, Reason, RegisteredProxy, WorkspaceProxy
+from coder_stack.dynamic.base import CoderdProvider, Proposal
+from coder_stack.dynamic.connection import Link
+from coder_stack.dynamic.gate import NOT_PROVISIONED, GatedInputs, closed_again, first_opens
+from coder_stack.dynamic.proxy_issue import ProxyTexts, change_proxy, register_proxy, remove_proxy
+from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.wire import Known, Problem, Props, WireSecret
+
+__all__ = [
+    "ProxyInputs",
+    "ProxyState",
+    "WorkspaceProxyRegistration",
+    "WorkspaceProxyRegistrationProvider",
+]
+
+# Coderd accepts a registration without an icon, but then never a change of it.
+DEFAULT_ICON = "/emojis/1f30e.png"
+_TEXTS = ("name", "display_name", "icon", "trigger")
+_LONGEST_DISPLAY_NAME = 64
+
+
+class ProxyInputs(GatedInputs):
+    """What the program asks for. Empty looks are filled in by `check`."""
+
+    name: str
+    display_name: str = ""
+    icon: str = ""
+    trigger: str = ""
+
+
+class ProxyState(ProxyInputs):
+    """What coderd has, and the token that it showed once."""
+
+    proxy_id: str = ""
+    proxy_token: WireSecret = SecretStr("")
+    proxy_token_sha256: str = ""
+    status: str = ""
+    """`ok`, `unreachable`, `unhealthy`, `unregistered` or `unknown`, as coderd saw it last."""
+    version: str = ""
+    proxy_url: str = ""
+    reason: str = ""
+
+
+class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]):
+    """Nothing but a first registration replaces: coderd can change all the rest."""
+
+    noun = "workspace proxy"
+    delete_is_best_effort = True
+
+    def label(self, model: ProxyInputs) -> str:
+        """With its name."""
+        return f'{self.noun} "{model.name}"'
+
+    def identify(self, state: ProxyState) -> str:
+        """The proxy's uuid."""
+        return state.proxy_id or NOT_PROVISIONED
+
+    def examine(
+        self, proposal: Proposal[ProxyInputs], link: Link | None
+    ) -> tuple[Mapping[str, Any], list[Problem]]:
+        """Fill in the looks, or put the change off while the license is gone."""
+        del link
+        problems, values = _problems(proposal.known), _looks(proposal.known)
+        want, old = proposal.whole, proposal.old
+        if want is None:
+            kept = {"provisioned": old.provisioned, "deferred": old.deferred} if old else {}
+            return {**values, **kept}, problems
+        if old is not None and closed_again(want.enabled, old):
+            wanted = {**dict(want), **values}
+            late = tuple(sorted(n for n in _TEXTS if wanted[n] != getattr(old, n)))
+            frozen = {name: getattr(old, name) for name in _TEXTS}
+            return {**frozen, "provisioned": True, "deferred": late}, problems
+        return {**values, "provisioned": want.enabled, "deferred": ()}, problems
+
+    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
+        """Only what was a place in the graph becomes another object: a real one."""
+        opens = first_opens(_id, _news.get("enabled"))
+        return dynamic.DiffResult(replaces=["enabled"] if opens else None)
+
+    def create_object(self, link: Link, want: ProxyInputs) -> ProxyState:
+        """A new registration, or without entitlement only its place (E4)."""
+        if not want.enabled:
+            return ProxyState.model_validate({**dict(want), "reason": Reason.NOT_ENTITLED})
+        registered = register_proxy(link.coderd, _texts(want))
+        return ProxyState.model_validate(
+            {**dict(want), **_of_coderd(registered.proxy), **_token(registered)}
+        )
+
+    def update_object(self, link: Link, want: ProxyInputs, known: ProxyState) -> ProxyState:
+        """One PATCH if coderd has to know, none if only the way or the gate changed."""
+        facts = {"reason": "" if want.enabled else Reason.NOT_ENTITLED}
+        changed = [name for name in _TEXTS if getattr(want, name) != getattr(known, name)]
+        merged = {**dict(known), **dict(want), **facts}
+        if not changed or not known.proxy_id:
+            return ProxyState.model_validate(merged)
+        registered = change_proxy(
+            link.coderd, UUID(known.proxy_id), _texts(want), new_token="trigger" in changed
+        )
+        return ProxyState.model_validate(
+            {**merged, **_of_coderd(registered.proxy), **_token(registered)}
+        )
+
+    def observe(self, link: Link, known: ProxyState) -> ProxyState | None:
+        """As coderd has it; a deleted proxy is not in the list, which is complete."""
+        if not known.proxy_id:
+            return known
+        try:
+            proxies = link.listed("proxies", lambda coderd: coderd.workspace_proxies())
+        except NotEntitled:
+            return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
+        found = next((p for p in proxies if str(p.id) == known.proxy_id and not p.deleted), None)
+        if found is None:
+            return None
+        facts = {"provisioned": True, "reason": "" if known.enabled else Reason.NOT_ENTITLED}
+        return known.model_copy(update={**_of_coderd(found), **facts})
+
+    def delete_object(self, link: Link, known: ProxyState) -> None:
+        """By the applied identity; by id, since the name may be another proxy's by now."""
+        if known.proxy_id:
+            remove_proxy(link.coderd, known.proxy_id)
+
+
+class WorkspaceProxyRegistration(CoderdResource, module="coder", name="WorkspaceProxyRegistration"):
+    """A registered workspace proxy; `proxy_token` is what it runs with, a secret."""
+
+    proxy_id: pulumi.Output[str]
+    name: pulumi.Output[str]
+    display_name: pulumi.Output[str]
+    icon: pulumi.Output[str]
+    proxy_token: pulumi.Output[str]
+    proxy_token_sha256: pulumi.Output[str]
+    status: pulumi.Output[str]
+    version: pulumi.Output[str]
+    proxy_url: pulumi.Output[str]
+    enabled: pulumi.Output[bool]
+    provisioned: pulumi.Output[bool]
+    deferred: pulumi.Output[list[str]]
+    reason: pulumi.Output[str]
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        connection: pulumi.Input[Mapping[str, Any]],
+        name: pulumi.Input[str],
+        display_name: pulumi.Input[str] | None = None,
+        icon: pulumi.Input[str] | None = None,
+        trigger: pulumi.Input[str] | None = None,
+        enabled: pulumi.Input[bool] = True,
+        token: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        props = {
+            "connection": connection,
+            "token": token,
+            "name": name,
+            "display_name": display_name,
+            "icon": icon,
+            "trigger": trigger,
+            "enabled": enabled,
+        }
+        super().__init__(WorkspaceProxyRegistrationProvider(), resource_name, props, opts)
+
+
+def _looks(known: Known) -> dict[str, str]:
+    """What is missing of the looks, as far as it can be said by now."""
+    filled: dict[str, str] = {}
+    if known.get("display_name") == "" and "name" in known:
+        filled["display_name"] = known["name"][:_LONGEST_DISPLAY_NAME].strip()
+    if known.get("icon") == "":
+        filled["icon"] = DEFAULT_ICON
+    return filled
+
+
+def _problems(known: Known) -> list[Problem]:
+    name, shown = known.get("name", "proxy"), known.get("display_name", "")
+    found: list[Problem] = []
+    if not name or name != name.strip() or "/" in name or not name.isprintable():
+        found.append(Problem("name", "must be one line without '/' or spaces at its ends"))
+    if name.lower() in ("primary", "me"):
+        found.append(Problem("name", "must not be one of coderd's own: primary, me"))
+    if len(shown) > _LONGEST_DISPLAY_NAME or shown != shown.strip():
+        found.append(
+            Problem("display_name", "must be at most 64 characters, no spaces at its ends")
+        )
+    return found
+
+
+def _texts(inputs: ProxyInputs) -> ProxyTexts:
+    return ProxyTexts(inputs.name, inputs.display_name, inputs.icon)
+
+
+def _of_coderd(proxy: WorkspaceProxy) -> dict[str, Any]:
+    return {
+        "proxy_id": str(proxy.id),
+        "name": proxy.name,
+        "display_name": proxy.display_name,
+        "icon": proxy.icon_url,
+        "status": proxy.status.status,
+        "version": proxy.version,
+        "proxy_url": proxy.path_app_url,
+    }
+
+
+def _token(registered: RegisteredProxy) -> dict[str, Any]:
+    """The token, if coderd made one."""
+    text = registered.proxy_token.get_secret_value()
+    if not text:
+        return {}
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"proxy_token": registered.proxy_token, "proxy_token_sha256": digest}
