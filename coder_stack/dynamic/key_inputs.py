@@ -66,7 +66,7 @@ def settled(proposal: Proposal[KeyInputs]) -> tuple[dict[str, Any], list[Problem
         values["tags"] = canonical_tags(proposal.known["tags"])
     want, old = proposal.whole, proposal.old
     if want is None:
-        return {**values, **_as_before(old)}, problems
+        return {**values, **_as_before(old, proposal.known.get("enabled"))}, problems
     identity, differences = settle(_wish(want), _held(want, old), _today())
     if old is not None and closed_again(want.enabled, old):
         invalid = () if old.material_valid else ("material_valid",)
@@ -105,11 +105,12 @@ def _held(want: KeyInputs, old: KeyInputs | None) -> Identity | None:
     return Identity(wish=_wish(filled), name=old.name, issued_on=old.issued_on or _today())
 
 
-def _as_before(old: KeyInputs | None) -> dict[str, Any]:
+def _as_before(old: KeyInputs | None, enabled: object) -> dict[str, Any]:
     """While something is unknown, the name is what it was: most unknowns turn out the same."""
     if old is None or not old.name:
-        return {}
-    kept = {"name": old.name, "provisioned": old.provisioned, "deferred": old.deferred}
+        return {"provisioned": enabled is True}
+    kept = {"name": old.name, "deferred": old.deferred}
+    kept |= {"provisioned": old.provisioned or enabled is True}
     return {**kept, "issued_on": old.issued_on} if old.issued_on else kept
 
 

@@ -67,6 +67,13 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         del link
         return settled(proposal)
 
+    def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
+        """A name that is not settled yet is left out, or dependants would take it for empty."""
+        result = super().check(_olds, news)
+        if not result.inputs.get("name"):
+            result.inputs.pop("name", None)
+        return result
+
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
         """Before the gate first opens nothing is replaced; then the placeholder is."""
         if _id == NOT_PROVISIONED:
