@@ -1,0 +1,237 @@
+"""Workspace proxy registrations through the real provider process, against the simulated coderd."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from coder_stack.dynamic.gate import NOT_PROVISIONED
+from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
+from tests.provider.driver import UNKNOWN, Driven, Failure, Held, ProviderProcess
+from tests.simulation import Simulation, simulated
+
+PROXIES = "/api/v2/workspaceproxies"
+
+
+@pytest.fixture
+def coderd() -> Iterator[Simulation]:
+    with simulated(licensed=True) as simulation:
+        yield simulation
+
+
+@pytest.fixture
+def proxies(process: ProviderProcess) -> Driven:
+    return process.of(WorkspaceProxyRegistrationProvider())
+
+
+def wish(coderd: Simulation, **more: Any) -> dict[str, Any]:
+    given = {"connection": coderd.connection, "token": coderd.token, "name": "sydney"}
+    return {**given, "display_name": "Sydney", "icon": "/emojis/1f998.png", **more}
+
+
+def living(coderd: Simulation) -> list[str]:
+    return [p.id for p in coderd.world.records.proxies.values() if not p.deleted]
+
+
+def works(coderd: Simulation, token: str) -> bool:
+    """Whether a proxy could run with this token."""
+    answer = httpx.get(
+        f"{coderd.url}{PROXIES}/me/crypto-keys?feature=workspace_apps_token",
+        headers={"Coder-External-Proxy-Token": token},
+        trust_env=False,
+    )
+    return answer.is_success
+
+
+def token_of(held: Held) -> str:
+    return held.outputs["proxy_token"]
+
+
+def license_gone(coderd: Simulation) -> None:
+    for license_id in coderd.license_ids():
+        coderd.act("DELETE", f"/api/v2/licenses/{license_id}")
+
+
+def test_W1_one_request_registers_and_the_token_works(coderd: Simulation, proxies: Driven) -> None:
+    held = proxies.create(wish(coderd))
+    assert coderd.requests() == [f"POST {PROXIES}"]
+    assert living(coderd) == [held.id]
+    assert works(coderd, token_of(held))
+    assert held.outputs["status"] == "unregistered"
+
+
+def test_W1_without_looks_it_gets_some_because_coderd_could_never_change_it_otherwise(
+    coderd: Simulation, proxies: Driven
+) -> None:
+    plain = wish(coderd, display_name=None, icon=None)
+    held = proxies.create(plain)
+    assert (held.outputs["display_name"], held.outputs["icon"]) == ("sydney", "/emojis/1f30e.png")
+    assert proxies.check(plain, held.inputs).inputs == held.inputs
+
+    assert works(coderd, token_of(proxies.update(held, {**plain, "trigger": "now"})))
+
+
+@pytest.mark.parametrize("name", ["", "primary", "ME", "a/b", " a"])
+def test_W1_a_name_that_coderd_refuses_fails_in_preview(
+    coderd: Simulation, proxies: Driven, name: str
+) -> None:
+    (failure,) = proxies.check(wish(coderd, name=name)).failures
+    assert failure[0] == "name"
+
+
+def test_unknown_values_pass_through_check(coderd: Simulation, proxies: Driven) -> None:
+    checked = proxies.check(wish(coderd, display_name=UNKNOWN, enabled=UNKNOWN))
+    assert checked.failures == []
+    assert (checked.inputs["display_name"], checked.inputs["enabled"]) == (UNKNOWN, UNKNOWN)
+
+
+def test_W1_looks_are_changed_in_place_and_the_token_stays(
+    coderd: Simulation, proxies: Driven
+) -> None:
+    held = proxies.create(wish(coderd))
+    news = wish(coderd, name="melbourne", display_name="Melbourne", icon="/emojis/1f3be.png")
+    assert proxies.diff(held, proxies.check(news, held.inputs).inputs).replaces == []
+    after = proxies.update(held, news)
+
+    proxy = coderd.world.records.proxies[held.id]
+    assert (proxy.name, proxy.display_name, proxy.icon) == (
+        "melbourne",
+        "Melbourne",
+        "/emojis/1f3be.png",
+    )
+    assert token_of(after) == token_of(held)
+    assert after.outputs.keys() == held.outputs.keys()
+
+
+@pytest.mark.parametrize("fault", [None, "drop_before", "drop_after"])
+def test_W1_another_trigger_makes_another_token_even_if_an_answer_is_lost(
+    coderd: Simulation, proxies: Driven, fault: str | None
+) -> None:
+    held = proxies.create(wish(coderd))
+    if fault:
+        coderd.fault(fault, f"{PROXIES}/*", method="PATCH")
+    after = proxies.update(held, wish(coderd, trigger="leaked"))
+    assert works(coderd, token_of(after))
+    assert not works(coderd, token_of(held))
+    assert after.outputs["proxy_token_sha256"] != held.outputs["proxy_token_sha256"]
+
+
+def test_W1_drift_of_the_looks_is_named(coderd: Simulation, proxies: Driven) -> None:
+    held = proxies.create(wish(coderd))
+    proxy = coderd.world.records.proxies[held.id]
+    proxy.display_name, proxy.icon = "Edited", "/x.png"
+    seen = proxies.read(held)
+    assert seen is not None
+    assert seen.inputs == {**held.inputs, "display_name": "Edited", "icon": "/x.png"}
+
+
+def test_W1_a_proxy_that_starts_is_no_drift(coderd: Simulation, proxies: Driven) -> None:
+    held = proxies.create(wish(coderd))
+    announced = {
+        "access_url": "https://syd.example.com",
+        "derp_enabled": True,
+        "replica_id": "6a1f5f0e-6c2b-4c47-9d34-0d7c1a7e2b11",
+        "version": "v2.30.0",
+    }
+    httpx.post(
+        f"{coderd.url}{PROXIES}/me/register",
+        json=announced,
+        headers={"Coder-External-Proxy-Token": token_of(held)},
+        trust_env=False,
+    ).raise_for_status()
+    seen = proxies.read(held)
+    assert seen is not None
+    assert seen.inputs == held.inputs
+    assert (seen.outputs["status"], seen.outputs["version"]) == ("ok", "v2.30.0")
+    assert seen.outputs["proxy_url"] == "https://syd.example.com"
+
+
+def test_W1_a_deleted_proxy_is_gone_although_coderd_still_shows_it_by_id(
+    coderd: Simulation, proxies: Driven
+) -> None:
+    held = proxies.create(wish(coderd))
+    coderd.act("DELETE", f"{PROXIES}/sydney")
+    assert coderd.act("GET", f"{PROXIES}/{held.id}")["deleted"] is True
+    assert proxies.read(held) is None
+
+
+@pytest.mark.parametrize("fault", ["drop_before", "drop_after"])
+def test_U3_a_lost_answer_ends_in_one_proxy_whose_token_works(
+    coderd: Simulation, proxies: Driven, fault: str
+) -> None:
+    coderd.fault(fault, PROXIES, method="POST")
+    held = proxies.create(wish(coderd))
+    assert living(coderd) == [held.id]
+    assert works(coderd, token_of(held))
+
+
+def test_U3_a_proxy_that_a_lost_run_left_behind_is_adopted(
+    coderd: Simulation, proxies: Driven
+) -> None:
+    left = coderd.act("POST", PROXIES, {"name": "Sydney"})["proxy"]
+    held = proxies.create(wish(coderd))
+    assert living(coderd) == [held.id] == [left["id"]]
+    assert works(coderd, token_of(held))
+    assert coderd.world.records.proxies[held.id].name == "sydney"
+
+
+def test_E4_without_entitlement_no_call_is_made_and_the_next_run_opens_it(
+    coderd: Simulation, proxies: Driven
+) -> None:
+    held = proxies.create(wish(coderd, enabled=False))
+    assert (held.id, held.outputs["reason"]) == (NOT_PROVISIONED, "NotEntitled")
+    assert proxies.read(held) is not None
+    proxies.update(held, wish(coderd, enabled=False, display_name="Other"))
+    proxies.delete(held)
+    assert coderd.requests() == []
+    news = proxies.check(wish(coderd), held.inputs).inputs
+    assert proxies.diff(held, news).replaces == ["enabled"]
+
+
+def test_E5_a_lost_license_keeps_the_proxy_and_puts_changes_off(
+    coderd: Simulation, proxies: Driven
+) -> None:
+    held = proxies.create(wish(coderd))
+    license_gone(coderd)
+    seen = proxies.read(held)
+    assert seen is not None
+    assert (seen.inputs, seen.outputs["reason"]) == (held.inputs, "NotEntitled")
+
+    closed = wish(coderd, enabled=False, display_name="Late", trigger="now")
+    coderd.forget_requests()
+    after = proxies.update(held, closed)
+    assert coderd.requests() == []
+    assert after.inputs["deferred"] == ["display_name", "trigger"]
+    assert token_of(after) == token_of(held)
+    assert proxies.check(closed, after.inputs).inputs == after.inputs
+
+
+def test_K6_delete_is_by_id_twice_is_success_and_a_namesake_stays(
+    coderd: Simulation, proxies: Driven, process: ProviderProcess
+) -> None:
+    held = proxies.create(wish(coderd))
+    coderd.act("DELETE", f"{PROXIES}/sydney")
+    namesake = coderd.act("POST", PROXIES, {"name": "sydney"})["proxy"]
+    proxies.delete(held)
+    proxies.delete(held)
+    assert living(coderd) == [namesake["id"]]
+    assert "warning" not in process.stderr
+
+
+def test_K6_what_cannot_be_removed_is_a_warning_without_a_secret(
+    coderd: Simulation, proxies: Driven, process: ProviderProcess
+) -> None:
+    held = proxies.create(wish(coderd))
+    license_gone(coderd)
+    proxies.delete(held)
+    assert 'NotEntitled: workspace proxy "sydney"' in process.stderr
+    with pytest.raises(Failure) as failure:
+        proxies.create(wish(coderd, name="other"))
+    for text in (process.stderr, str(failure.value), str(held.inputs)):
+        assert token_of(held) not in text
+        assert coderd.token not in text
+
+
+def test_secret_outputs_are_declared_by_the_model() -> None:
+    assert WorkspaceProxyRegistrationProvider.state_model.secret_fields() == ["proxy_token"]
