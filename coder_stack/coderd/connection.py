@@ -4,6 +4,7 @@ Pure: opens no socket and knows no HTTP library. What is refused here (a URL wit
 a secret over plain http) is an error before any request. The sockets are in exchange.py.
 """
 
+import os
 import re
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address
@@ -22,16 +23,28 @@ _URL = re.compile(
     r"(?P<port>:[0-9]{1,5})?(?P<path>/[a-z0-9._~:/%-]*)?",
     re.IGNORECASE | re.ASCII,
 )
+_DEADLINE = "CODER_STACK_DEADLINE"
 _HEADER_TEXT = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deadlines:
-    """Seconds. `total` bounds one call with all its retries; the other two bound each attempt."""
+    """Seconds. `total` bounds one call with all its retries; the other two bound each attempt.
+
+    The environment variable CODER_STACK_DEADLINE lowers them all, for who cannot wait that long.
+    """
 
     connect: float = 5.0
     read: float = 30.0
     total: float = 60.0
+
+    def at_most(self, seconds: float) -> "Deadlines":
+        """None of them longer than that."""
+        return Deadlines(
+            connect=min(self.connect, seconds),
+            read=min(self.read, seconds),
+            total=min(self.total, seconds),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +65,8 @@ class Connection:
         object.__setattr__(self, "base_url", _checked_url(self.base_url))
         if self.token is not None:
             object.__setattr__(self, "token", checked_token(self.token))
+        if cap := os.environ.get(_DEADLINE):
+            object.__setattr__(self, "deadlines", self.deadlines.at_most(_seconds(cap)))
         if min(self.deadlines.connect, self.deadlines.read, self.deadlines.total) <= 0:
             raise InvalidConnection(_OPERATION, "every deadline must be longer than zero seconds.")
 
@@ -95,6 +110,13 @@ def _checked_url(url: str) -> str:
             "(no user, query or fragment); correct the setting.",
         )
     return match[0].rstrip("/")
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidConnection(_OPERATION, f"{_DEADLINE} must be seconds; correct it.") from None
 
 
 def _is_loopback(host: str) -> bool:

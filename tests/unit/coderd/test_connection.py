@@ -333,3 +333,16 @@ def test_answers_of_a_later_coderd_are_read() -> None:
     assert coderd(lambda _: answer(200, BUILD | new)).build_info().version == "v2.30.0+abc1234"
     assert coderd(lambda _: answer(200, [LICENSE_ITEM | new])).licenses()[0].id == 3
     assert coderd(lambda _: answer(200, [KEY_ITEM | new])).provisioner_keys("dev")[0].name == "gpu"
+
+
+def test_U2_the_environment_lowers_every_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODER_STACK_DEADLINE", "2.5")
+    lowered = Connection(base_url="https://coder.test", deadlines=Deadlines(connect=1)).deadlines
+    assert lowered == Deadlines(connect=1, read=2.5, total=2.5)
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1"])
+def test_U2_a_deadline_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("CODER_STACK_DEADLINE", text)
+    with pytest.raises(InvalidConnection):
+        Connection(base_url="https://coder.test")
