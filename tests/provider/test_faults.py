@@ -88,7 +88,7 @@ class Subject:
     """A lost answer of its POST is no loss: what was made is found and taken over."""
     gated: bool = False
     resumes: bool = False
-    """What a POST without an answer made may stay until the next run, which takes its name over."""
+    """What a POST without an answer made may stay for the next run, which takes over its name."""
     keeps_on: frozenset[str] = frozenset()
     """Operations that go on with what is known instead of failing."""
     exists: bool = True
@@ -302,11 +302,12 @@ def cell_of(
 
 
 def outcome(subject: Subject, operation: str, fault: Fault) -> str:
-    """`fails`, `works`, or `keeps on`: says why and goes on with what is known."""
+    """`fails`, `works`, `keeps on` (says why and goes on with what is known), or chance."""
     if operation in subject.keeps_on:
         return "keeps on"
     if operation == "create" and subject.adopts and fault.acts:
-        return "works"
+        # With a time-out it is chance whether the look comes after the server's deed.
+        return "works" if fault.name == "drop-after" else "works or fails"
     if subject.gated and operation == "read" and fault.name == "403-license":
         return "keeps on"
     if subject.name == "license" and fault.name == "404-route":
@@ -340,15 +341,16 @@ def test_U1_U2_U3_a_fault_that_stays_has_one_outcome_and_leaves_nothing_behind(
     said = cell.said.strip().splitlines()[-1] if ended == "fails" else cell.process.stderr[heard:]
     wanted = outcome(subject, operation, fault)
 
-    assert ended == ("fails" if wanted == "fails" else "works"), said
+    assert ended in ("works" if wanted == "keeps on" else wanted), said
     reasons = {subject.narrowed(reason) for reason in fault.reasons}
-    if wanted == "fails":
+    if ended == "fails":
         assert any(said.removeprefix("Failed: ").startswith(f"{r}:") for r in reasons), said
     if wanted == "keeps on" and operation.startswith("read"):
         assert kept is not None, "unknown is not gone"
         assert kept.outputs["reason"] in {str(reason) for reason in reasons}
-    if wanted == "fails" or operation.startswith("read"):
-        may_stay = int(operation == "create" and subject.resumes and fault.acts)
+    if ended == "fails" or operation.startswith("read"):
+        late = subject.resumes or fault.name == "time-out"
+        may_stay = int(operation == "create" and late and fault.acts)
         assert before <= cell.objects <= before + may_stay, "no orphan, no double, nothing lost"
     cell.no_secret_was_said()
 

@@ -1,0 +1,65 @@
+"""What many keys cost coderd, counted by its own log: numbers of requests are not noisy."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from tests.provider.driver import ProviderProcess
+from tests.simulation import Simulation, simulated
+
+KEYS = 100
+WORKERS = 4
+"""The provider's own limit: it serves four operations at once."""
+ITSELF = "GET /api/v2/provisionerkeys/{provisionerkey}"
+
+
+@pytest.fixture
+def coderd() -> Iterator[Simulation]:
+    with simulated(licensed=True) as simulation:
+        yield simulation
+
+
+def organizations(coderd: Simulation) -> list[str]:
+    for name in ("red", "green", "blue"):
+        coderd.act("POST", "/api/v2/organizations", {"name": name})
+    return ["coder", "red", "green", "blue"]
+
+
+def wish(coderd: Simulation, organization: str, number: int) -> dict[str, Any]:
+    return {
+        "connection": coderd.connection,
+        "token": coderd.token,
+        "organization": organization,
+        "base_name": f"fleet-{number}",
+        "tags": {"number": str(number)},
+        "deployment_id": coderd.world.records.deployment_id,
+    }
+
+
+def test_design_8_a_hundred_keys_in_four_organizations_cost_few_requests(
+    coderd: Simulation, process: ProviderProcess
+) -> None:
+    keys = process.of(ProvisionerKeyProvider())
+    where = organizations(coderd)
+    wishes = [wish(coderd, where[n % len(where)], n) for n in range(KEYS)]
+    coderd.forget_requests()
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        held = list(pool.map(keys.create, wishes))
+        created = Counter(coderd.requests())
+        coderd.forget_requests()
+        seen = list(pool.map(keys.read, held))
+        refreshed = Counter(coderd.requests())
+
+    assert len({each.id for each in held}) == KEYS
+    assert created.total() <= 2 * KEYS, created
+    assert all(
+        each is not None and each.inputs == was.inputs for each, was in zip(seen, held, strict=True)
+    )
+    assert refreshed[ITSELF] <= KEYS, "at most one look-up by the key itself"
+    del refreshed[ITSELF]
+    assert refreshed.total() <= 12, refreshed
