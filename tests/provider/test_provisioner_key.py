@@ -1,6 +1,8 @@
 """Provisioner keys through the real provider process, against the simulated coderd."""
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +11,8 @@ import pytest
 
 from coder_stack.dynamic.gate import NOT_PROVISIONED
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
-from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess
+from sandbox.coderd.request_log import Entry
+from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
 from tests.simulation import Simulation, simulated
 
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
@@ -50,6 +53,20 @@ def opens(coderd: Simulation, material: str) -> str | None:
         trust_env=False,
     )
     return answer.json()["name"] if answer.is_success else None
+
+
+def when_posted(coderd: Simulation) -> threading.Event:
+    """Set as soon as coderd has made a key."""
+    done = threading.Event()
+    log, usual = coderd.application.log, coderd.application.log.add
+
+    def add(entry: Entry) -> None:
+        usual(entry)
+        if (entry.method, entry.path) == ("POST", KEYS):
+            done.set()
+
+    log.add = add  # type: ignore[method-assign]
+    return done
 
 
 def license_gone(coderd: Simulation) -> None:
@@ -109,6 +126,26 @@ class TestCreate:
         held = keys.create(wish(coderd))
 
         assert [held.id] == list(coderd.world.records.provisioner_keys)
+        assert opens(coderd, held.outputs["material"])
+
+    def test_K5_U3_a_run_killed_after_the_key_was_made_is_resumed_without_an_orphan(
+        self, coderd: Simulation
+    ) -> None:
+        coderd.fault("delay", "/api/v2/provisionerkeys/*", seconds=30)
+        made = when_posted(coderd)
+        with ThreadPoolExecutor(1) as pool:
+            with provider_process() as doomed:
+                run = pool.submit(doomed.of(ProvisionerKeyProvider()).create, wish(coderd))
+                assert made.wait(30)
+            assert isinstance(run.exception(), Failure), "killed while it waited for the id"
+        orphan = list(coderd.world.records.provisioner_keys)
+        coderd.peace()
+
+        with provider_process() as next_run:
+            held = next_run.of(ProvisionerKeyProvider()).create(wish(coderd))
+
+        assert len(orphan) == 1
+        assert list(coderd.world.records.provisioner_keys) == [held.id]
         assert opens(coderd, held.outputs["material"])
 
     def test_a_key_whose_id_cannot_be_learnt_is_taken_back(

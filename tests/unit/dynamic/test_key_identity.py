@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coder_stack.dynamic.key_identity import (
@@ -41,12 +41,15 @@ WISHES = st.builds(
     trigger=st.text(max_size=5),
     rotate_after_days=st.none() | st.integers(1, 400),
 )
+# A busy machine is no fault of the rules.
+UNHURRIED = settings(deadline=None)
 
 
 def issued(wish: KeyWish = WISH, on: date = TODAY) -> Identity:
     return settle(wish, None, on)[0]
 
 
+@UNHURRIED
 @given(WISHES, DAYS)
 def test_P2_a_generated_name_is_one_that_coderd_takes_and_stores_as_it_is(
     wish: KeyWish, today: date
@@ -59,6 +62,7 @@ def test_P2_a_generated_name_is_one_that_coderd_takes_and_stores_as_it_is(
     assert name_fault(name) is None
 
 
+@UNHURRIED
 @given(WISHES, DAYS)
 def test_U3_the_name_is_the_same_in_another_run_so_that_a_lost_key_is_found(
     wish: KeyWish, today: date
@@ -67,12 +71,14 @@ def test_U3_the_name_is_the_same_in_another_run_so_that_a_lost_key_is_found(
     assert generated_name(shuffled, today) == generated_name(wish, today)
 
 
+@UNHURRIED
 @given(WISHES, DAYS)
 def test_settling_what_is_settled_changes_nothing(wish: KeyWish, today: date) -> None:
     once = issued(wish, today)
     assert settle(wish, once, today) == (once, ())
 
 
+@UNHURRIED
 @given(TAGS)
 def test_K3_tags_are_compared_without_their_order(tags: dict[str, str]) -> None:
     backwards = dict(reversed(list(tags.items())))
@@ -102,6 +108,7 @@ def test_K3_each_difference_is_named_and_gives_another_name(
     assert wanted.name != held.name, "create-before-delete needs a free name (K5)"
 
 
+@UNHURRIED
 @given(st.integers(1, 400), DAYS, st.integers(0, 800))
 def test_K5_a_key_is_rotated_when_it_is_old_enough_and_not_a_day_before(
     days: int, issued_on: date, age: int

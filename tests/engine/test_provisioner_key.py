@@ -1,0 +1,273 @@
+"""Provisioner keys on a real engine: each drift of K3, its repair, rotation, gate, destroy."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pulumi import automation as auto
+
+from sandbox.engine import Engine
+from tests.engine.operated import Operated, operated
+from tests.harness import PROJECT, Outcome
+from tests.simulation import Simulation, simulated
+
+pytestmark = pytest.mark.engine
+PROGRAM = """
+import pulumi
+from coder_stack.dynamic.provisioner_key import ProvisionerKey
+
+config = pulumi.Config()
+key = ProvisionerKey(
+    "key",
+    connection={"url": config.require("url")},
+    token=config.require_secret("given"),
+    organization="coder",
+    base_name="fleet",
+    exact_name=config.get_bool("exact") or False,
+    tags=config.get_object("tags") or {"region": "eu", "size": "big"},
+    deployment_id=config.require("deployment"),
+    trigger=config.get("trigger"),
+    rotate_after_days=config.get_int("days"),
+    secret_sha256=config.get("secret"),
+    enabled=config.get_bool("closed") is not True,
+)
+for name in ("key_id", "name", "material", "material_sha256", "reason", "deferred", "secret_state"):
+    pulumi.export(name, getattr(key, name))
+"""
+KEYS = "/api/v2/organizations/coder/provisionerkeys"
+
+
+@pytest.fixture
+def stack(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Operated]:
+    """A licensed coderd and a stack with one key in it, not yet deployed."""
+    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
+    with (
+        simulated(licensed=True) as coderd,
+        operated(engine, coderd, tmp_path, PROGRAM) as stack,
+    ):
+        stack.give("given", coderd.token)
+        configure(stack, deployment=coderd.world.records.deployment_id)
+        yield stack
+
+
+def configure(stack: Operated, **settings: str) -> None:
+    for name, value in settings.items():
+        stack.project.stack.set_config(f"{PROJECT}:{name}", auto.ConfigValue(value))
+
+
+def deploy(stack: Operated, *, refresh: bool = False) -> Outcome:
+    """Up, and from then on the material counts as a secret that must not be seen."""
+    outcome = stack.up(refresh=refresh)
+    stack.secrets.add(str(stack.project.outputs()["material"]))
+    return outcome
+
+
+def live(stack: Operated) -> Any:
+    """The one key that coderd has."""
+    (key,) = stack.coderd.world.records.provisioner_keys.values()
+    return key
+
+
+def opens(coderd: Simulation, material: str) -> bool:
+    answer = httpx.get(
+        f"{coderd.url}/api/v2/provisionerkeys/self",
+        headers={"Coder-Provisioner-Daemon-Key": material},
+        trust_env=False,
+    )
+    return answer.is_success
+
+
+def assert_repaired(stack: Operated) -> None:
+    """One key in coderd, the stack's material opens it, and nothing is left to do."""
+    outputs = stack.project.outputs()
+    assert outputs["key_id"] == live(stack).id
+    assert opens(stack.coderd, outputs["material"])
+    assert stack.preview(refresh=True).changes == []
+
+
+def ops(outcome: Outcome) -> list[str]:
+    return [step.op for step in outcome.of_kind("ProvisionerKey")]
+
+
+def named(outcome: Outcome) -> set[str]:
+    """The properties that the engine gives as the reason, without what is below them."""
+    steps = outcome.of_kind("ProvisionerKey")
+    return {path.split(".")[0].split("[")[0] for step in steps for path in step.properties}
+
+
+def calls(stack: Operated) -> list[str]:
+    """What changed keys in coderd, in order."""
+    return [
+        f"{call.split(' ')[0]}" for call in stack.coderd.requests(path=KEYS) if "GET" not in call
+    ]
+
+
+def test_K1_up_makes_one_key_and_is_then_done(stack: Operated) -> None:
+    deploy(stack)
+    assert_repaired(stack)
+    assert stack.preview().changes == []
+    assert stack.up(refresh=True).changes == []
+    assert calls(stack) == ["POST"]
+
+
+def test_K3_a_key_deleted_in_coderd_is_made_again(stack: Operated) -> None:
+    deploy(stack)
+    stack.coderd.act("DELETE", f"{KEYS}/{live(stack).name}")
+    assert ops(stack.preview(refresh=True)) == ["create"]
+    deploy(stack, refresh=True)
+    assert_repaired(stack)
+
+
+@pytest.mark.parametrize(
+    ("edit", "properties"),
+    [
+        ({"tags": {"size": "big", "region": "us"}}, {"tags"}),
+        ({"name": "renamed"}, {"name", "base_name"}),
+        ({"secret_hash": "that of another secret"}, {"material_valid"}),
+    ],
+    ids=["tags", "name", "material"],
+)
+def test_K3_what_differs_in_coderd_is_named_and_repaired_by_a_new_key(
+    stack: Operated, edit: dict[str, Any], properties: set[str]
+) -> None:
+    deploy(stack)
+    before = live(stack).id
+    for name, value in edit.items():
+        setattr(live(stack), name, value)
+
+    seen = stack.preview(refresh=True)
+
+    assert named(seen) == properties
+    assert "replace" in ops(seen)
+    deploy(stack, refresh=True)
+    assert live(stack).id != before
+    assert_repaired(stack)
+
+
+def test_K3_the_order_of_tags_is_no_difference(stack: Operated) -> None:
+    deploy(stack)
+    live(stack).tags = dict(reversed(live(stack).tags.items()))
+    configure(stack, tags='{"size": "big", "region": "eu"}')
+    assert ops(stack.preview(refresh=True)) == []
+
+
+def test_K3_another_deployment_is_named_and_the_old_key_is_deleted_where_it_was(
+    stack: Operated,
+) -> None:
+    deploy(stack)
+    with simulated(licensed=True) as other:
+        configure(stack, url=other.url, deployment=other.world.records.deployment_id)
+        stack.give("given", other.token)
+        assert named(stack.preview()) == {"connection", "deployment_id", "name"}
+        deploy(stack)
+        assert len(other.world.records.provisioner_keys) == 1
+        assert stack.coderd.world.records.provisioner_keys == {}
+        assert stack.preview(refresh=True).changes == []
+
+
+def test_K3_K4_the_secrets_bytes_are_named_and_nothing_is_rotated(stack: Operated) -> None:
+    deploy(stack)
+    before = live(stack).id
+    configure(stack, secret="0" * 64)
+    seen = stack.preview()
+    assert (ops(seen), named(seen)) == (["update"], {"secret_sha256"})
+    deploy(stack)
+    assert stack.project.outputs()["secret_state"] == "different"
+    assert live(stack).id == before
+
+
+def test_U1_a_refresh_that_gets_no_answer_changes_nothing(stack: Operated) -> None:
+    deploy(stack)
+    before = stack.resources()["key"]["outputs"]
+    for status in (401, 403, 404, 429, 500, 503):
+        headers = {"Retry-After": "60"}
+        stack.coderd.fault("status", KEYS, status=status, count=-1, headers=headers)
+        said = stack.failure(lambda: stack.up(refresh=True))
+        stack.coderd.peace()
+        assert 'provisioner key "fleet-' in said
+        after = stack.resources()["key"]["outputs"]
+        assert after.keys() == before.keys()
+        assert after["key_id"] == before["key_id"]
+    assert calls(stack) == ["POST"]
+    assert_repaired(stack)
+
+
+def test_K5_a_trigger_rotates_without_a_gap(stack: Operated) -> None:
+    deploy(stack)
+    before = live(stack).id
+    configure(stack, trigger="leaked")
+    seen = stack.preview()
+    assert named(seen) == {"trigger", "name"}
+    deploy(stack)
+    assert live(stack).id != before
+    assert calls(stack) == ["POST", "POST", "DELETE"], "the new key is there before the old goes"
+    assert_repaired(stack)
+
+
+def test_K5_an_exact_name_is_freed_first(stack: Operated) -> None:
+    configure(stack, exact="true")
+    deploy(stack)
+    assert live(stack).name == "fleet"
+    configure(stack, trigger="leaked")
+    deploy(stack)
+    assert calls(stack) == ["POST", "DELETE", "POST"]
+    assert_repaired(stack)
+
+
+def test_K5_an_old_key_is_rotated_and_a_young_one_is_not(stack: Operated) -> None:
+    configure(stack, days="30")
+    deploy(stack)
+    assert stack.preview().changes == []
+    grow_old(stack)
+    assert named(stack.preview()) == {"issued_on"}
+    deploy(stack)
+    assert_repaired(stack)
+
+
+def grow_old(stack: Operated) -> None:
+    """As if the key had been made long ago."""
+    exported = stack.project.stack.export_stack()
+    deployment: Any = exported.deployment
+    for resource in deployment["resources"]:
+        if resource["type"].endswith("ProvisionerKey"):
+            resource["inputs"]["issued_on"] = resource["outputs"]["issued_on"] = "2020-01-01"
+    stack.project.stack.import_stack(exported)
+
+
+def test_E4_E5_the_gate_opens_by_itself_and_closing_it_keeps_the_key(stack: Operated) -> None:
+    configure(stack, closed="true")
+    stack.up()
+    assert stack.project.outputs()["reason"] == "NotEntitled"
+    assert stack.preview(refresh=True).changes == []
+    assert stack.coderd.requests() == []
+
+    configure(stack, closed="false")
+    deploy(stack)
+    assert_repaired(stack)
+
+    before = live(stack).id
+    for license_id in stack.coderd.license_ids():
+        stack.coderd.act("DELETE", f"/api/v2/licenses/{license_id}")
+    configure(stack, closed="true", trigger="due")
+    deploy(stack, refresh=True)
+    outputs = stack.project.outputs()
+    assert (outputs["reason"], outputs["deferred"]) == ("NotEntitled", ["trigger"])
+    assert live(stack).id == before
+    assert stack.preview(refresh=True).changes == []
+
+
+def test_K6_destroy_leaves_no_key(stack: Operated) -> None:
+    deploy(stack)
+    stack.destroy()
+    assert stack.coderd.world.records.provisioner_keys == {}
+
+
+def test_K6_a_coderd_that_does_not_answer_blocks_no_destroy(stack: Operated) -> None:
+    deploy(stack)
+    name = live(stack).name
+    stack.coderd.fault("drop_before", "*", count=-1)
+    said = stack.destroy().text
+    assert f'provisioner key "{name}"' in said
+    assert stack.resources() == {}

@@ -1,0 +1,168 @@
+"""Workspace proxy registrations on a real engine: drift, repair, token rotation, gate, destroy."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pulumi import automation as auto
+
+from sandbox.engine import Engine
+from tests.engine.operated import Operated, operated
+from tests.harness import PROJECT, Outcome
+from tests.simulation import simulated
+
+pytestmark = pytest.mark.engine
+PROGRAM = """
+import pulumi
+from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
+
+config = pulumi.Config()
+proxy = WorkspaceProxyRegistration(
+    "proxy",
+    connection={"url": config.require("url")},
+    token=config.require_secret("given"),
+    name="sydney",
+    display_name=config.get("display"),
+    icon="/emojis/1f998.png",
+    trigger=config.get("trigger"),
+    enabled=config.get_bool("closed") is not True,
+)
+for name in ("proxy_id", "proxy_token", "status", "reason", "deferred"):
+    pulumi.export(name, getattr(proxy, name))
+"""
+PROXIES = "/api/v2/workspaceproxies"
+
+
+@pytest.fixture
+def stack(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Operated]:
+    """A licensed coderd and a stack with one proxy in it, not yet deployed."""
+    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
+    with (
+        simulated(licensed=True) as coderd,
+        operated(engine, coderd, tmp_path, PROGRAM) as stack,
+    ):
+        stack.give("given", coderd.token)
+        yield stack
+
+
+def configure(stack: Operated, **settings: str) -> None:
+    for name, value in settings.items():
+        stack.project.stack.set_config(f"{PROJECT}:{name}", auto.ConfigValue(value))
+
+
+def deploy(stack: Operated, *, refresh: bool = False) -> Outcome:
+    """Up, and from then on the proxy's token counts as a secret that must not be seen."""
+    outcome = stack.up(refresh=refresh)
+    stack.secrets.add(token(stack))
+    return outcome
+
+
+def token(stack: Operated) -> str:
+    return str(stack.project.outputs()["proxy_token"])
+
+
+def live(stack: Operated) -> Any:
+    """The one proxy that coderd has."""
+    (proxy,) = [p for p in stack.coderd.world.records.proxies.values() if not p.deleted]
+    return proxy
+
+
+def works(stack: Operated, proxy_token: str) -> bool:
+    answer = httpx.get(
+        f"{stack.coderd.url}{PROXIES}/me/crypto-keys?feature=workspace_apps_token",
+        headers={"Coder-External-Proxy-Token": proxy_token},
+        trust_env=False,
+    )
+    return answer.is_success
+
+
+def assert_repaired(stack: Operated) -> None:
+    assert stack.project.outputs()["proxy_id"] == live(stack).id
+    assert works(stack, token(stack))
+    assert stack.preview(refresh=True).changes == []
+
+
+def ops(outcome: Outcome) -> list[str]:
+    return [step.op for step in outcome.of_kind("WorkspaceProxyRegistration")]
+
+
+def named(outcome: Outcome) -> set[str]:
+    steps = outcome.of_kind("WorkspaceProxyRegistration")
+    return {path for step in steps for path in step.properties}
+
+
+def test_W1_looks_edited_in_coderd_are_named_and_set_right_in_place(stack: Operated) -> None:
+    deploy(stack)
+    assert_repaired(stack)
+    before, first = live(stack).id, token(stack)
+    live(stack).display_name, live(stack).icon = "Edited", "/x.png"
+
+    seen = stack.preview(refresh=True)
+
+    assert (ops(seen), named(seen)) == (["update"], {"display_name", "icon"})
+    deploy(stack, refresh=True)
+    proxy = live(stack)
+    assert (proxy.id, proxy.display_name, proxy.icon) == (before, "sydney", "/emojis/1f998.png")
+    assert token(stack) == first
+    assert_repaired(stack)
+
+
+def test_W1_a_proxy_deleted_in_coderd_is_registered_again(stack: Operated) -> None:
+    deploy(stack)
+    stack.coderd.act("DELETE", f"{PROXIES}/sydney")
+    assert ops(stack.preview(refresh=True)) == ["create"]
+    deploy(stack, refresh=True)
+    assert_repaired(stack)
+
+
+def test_W1_a_trigger_makes_another_token_for_the_same_proxy(stack: Operated) -> None:
+    deploy(stack)
+    before, first = live(stack).id, token(stack)
+    configure(stack, trigger="leaked")
+    seen = stack.preview()
+    assert (ops(seen), named(seen)) == (["update"], {"trigger"})
+    deploy(stack)
+    assert live(stack).id == before
+    assert not works(stack, first)
+    assert_repaired(stack)
+
+
+def test_U1_a_refresh_that_gets_no_answer_changes_nothing(stack: Operated) -> None:
+    deploy(stack)
+    for status in (401, 404, 500, 503):
+        stack.coderd.fault("status", PROXIES, status=status, count=-1)
+        said = stack.failure(lambda: stack.up(refresh=True))
+        stack.coderd.peace()
+        assert 'workspace proxy "sydney"' in said
+        assert stack.resources()["proxy"]["outputs"]["proxy_id"] == live(stack).id
+    assert len(stack.coderd.requests("POST", PROXIES)) == 1
+    assert_repaired(stack)
+
+
+def test_E4_E5_the_gate_opens_by_itself_and_closing_it_keeps_the_proxy(stack: Operated) -> None:
+    configure(stack, closed="true")
+    stack.up()
+    assert stack.project.outputs()["reason"] == "NotEntitled"
+    assert stack.coderd.requests() == []
+
+    configure(stack, closed="false")
+    deploy(stack)
+    assert_repaired(stack)
+
+    before = live(stack).id
+    for license_id in stack.coderd.license_ids():
+        stack.coderd.act("DELETE", f"/api/v2/licenses/{license_id}")
+    configure(stack, closed="true", trigger="due")
+    deploy(stack, refresh=True)
+    outputs = stack.project.outputs()
+    assert (outputs["reason"], outputs["deferred"]) == ("NotEntitled", ["trigger"])
+    assert live(stack).id == before
+    assert stack.preview(refresh=True).changes == []
+
+
+def test_K6_destroy_unregisters(stack: Operated) -> None:
+    deploy(stack)
+    stack.destroy()
+    assert all(proxy.deleted for proxy in stack.coderd.world.records.proxies.values())
