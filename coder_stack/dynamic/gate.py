@@ -5,9 +5,13 @@ what is there stays as it is, and what the program would change meanwhile is put
 (E5). Leaves alone where the entitlement comes from: the program passes it as `enabled`.
 """
 
-from coder_stack.dynamic.base import CoderdInputs
+from collections.abc import Sequence
 
-__all__ = ["NOT_PROVISIONED", "GatedInputs", "closed_again", "first_opens"]
+from coder_stack.coderd import Reason
+from coder_stack.dynamic.connection import CoderdInputs
+from coder_stack.dynamic.failure import warn
+
+__all__ = ["NOT_PROVISIONED", "GatedInputs", "closed_again", "first_opens", "report_deferred"]
 
 NOT_PROVISIONED = "not-provisioned"
 """The id in Pulumi's state of what is only in the graph so far."""
@@ -31,3 +35,10 @@ def closed_again(enabled: bool, old: GatedInputs | None) -> bool:  # a fact, not
 def first_opens(id_: str, enabled: object) -> bool:
     """Whether the object becomes real with this run; an unknown entitlement may be one."""
     return id_ == NOT_PROVISIONED and enabled is not False
+
+
+def report_deferred(label: str, deferred: Sequence[str]) -> None:
+    """Say in every preview what waits for a license (E5)."""
+    if deferred:
+        waits = ", ".join(deferred)
+        warn(f"{Reason.NOT_ENTITLED}: {label}: put off until it is entitled again: {waits}.")

@@ -27,7 +27,7 @@ from coder_stack.coderd import (
 )
 from coder_stack.dynamic.base import CoderdProvider, Proposal
 from coder_stack.dynamic.connection import Link
-from coder_stack.dynamic.gate import NOT_PROVISIONED, first_opens
+from coder_stack.dynamic.gate import NOT_PROVISIONED, first_opens, report_deferred
 from coder_stack.dynamic.key_identity import canonical_tags
 from coder_stack.dynamic.key_inputs import KeyInputs, KeyState, settled
 from coder_stack.dynamic.key_issue import issue_key, remove_key
@@ -65,7 +65,10 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Settle the name, or put the change off while the license is gone."""
         del link
-        return settled(proposal)
+        values, problems = settled(proposal)
+        if proposal.whole is not None:
+            report_deferred(self.label(proposal.whole), values["deferred"])
+        return values, problems
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
         """A name that is not settled yet is left out, or dependants would take it for empty."""

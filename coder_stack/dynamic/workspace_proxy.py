@@ -17,7 +17,13 @@ from pydantic import SecretStr
 from coder_stack.coderd import NotEntitled, Reason, RegisteredProxy, WorkspaceProxy
 from coder_stack.dynamic.base import CoderdProvider, Proposal
 from coder_stack.dynamic.connection import Link
-from coder_stack.dynamic.gate import NOT_PROVISIONED, GatedInputs, closed_again, first_opens
+from coder_stack.dynamic.gate import (
+    NOT_PROVISIONED,
+    GatedInputs,
+    closed_again,
+    first_opens,
+    report_deferred,
+)
 from coder_stack.dynamic.proxy_issue import ProxyTexts, change_proxy, register_proxy, remove_proxy
 from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.wire import Known, Problem, Props, WireSecret
@@ -85,6 +91,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
             wanted = {**dict(want), **values}
             late = tuple(sorted(n for n in _TEXTS if wanted[n] != getattr(old, n)))
             frozen = {name: getattr(old, name) for name in _TEXTS}
+            report_deferred(self.label(want), late)
             return {**frozen, "provisioned": True, "deferred": late}, problems
         return {**values, "provisioned": want.enabled, "deferred": ()}, problems
 

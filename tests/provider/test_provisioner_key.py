@@ -379,7 +379,7 @@ class TestGate:
         assert opens(coderd, real.outputs["material"])
 
     def test_E5_a_lost_license_keeps_the_key_and_puts_rotations_off(
-        self, coderd: Simulation, keys: Driven
+        self, coderd: Simulation, keys: Driven, process: ProviderProcess
     ) -> None:
         held = keys.create(wish(coderd))
         license_gone(coderd)
@@ -393,6 +393,7 @@ class TestGate:
         changed = {k for k in news if news[k] != held.inputs.get(k)}
         assert changed == {"enabled", "deferred"}
         assert news["deferred"] == ["tags", "trigger"]
+        assert "put off until it is entitled again: tags, trigger." in process.stderr
         assert keys.diff(held, news).replaces == []
         after = keys.update(held, closed)
         assert after.outputs["material"] == held.outputs["material"]
