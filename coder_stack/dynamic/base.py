@@ -23,7 +23,14 @@ from coder_stack.dynamic.connection import (
     StackConfig,
 )
 from coder_stack.dynamic.failure import Failed, one_sentence_errors, tell_bug, warn
-from coder_stack.dynamic.proposal import Proposal, checked, earlier_inputs, given_token
+from coder_stack.dynamic.proposal import (
+    Proposal,
+    checked,
+    earlier_inputs,
+    given_token,
+    known_connection,
+    with_live_deployment,
+)
 from coder_stack.dynamic.wire import (
     Problem,
     Props,
@@ -123,11 +130,13 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
         """Canonical inputs without the token, unknown ones as they came, and what is wrong."""
-        known, found, problems = read_known(self._inputs, news)
-        whole: Any = found
         token = given_token(news.get("token"))
-        link, broken = self._peek(known.get("connection"), token)
-        problems += broken
+        link, problems = self._peek(known_connection(news), token)
+        if link is not None and "deployment_id" in self._inputs.model_fields:
+            news = with_live_deployment(news, link)
+        known, found, wrong = read_known(self._inputs, news)
+        whole: Any = found
+        problems += wrong
         if problems:
             return checked(news, problems)
         old: Any = earlier_inputs(self._inputs, _olds)
@@ -215,9 +224,11 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
     def _link(self, model: CoderdInputs, own: Props) -> Link:
         return CONNECTIONS.link(model.connection, self._config, own)
 
-    def _peek(self, connection: object, token: object) -> tuple[Link | None, list[Problem]]:
+    def _peek(
+        self, connection: ConnectionProps | None, token: object
+    ) -> tuple[Link | None, list[Problem]]:
         """The way to coderd if it is known, after taking over the token that the program gave."""
-        if not isinstance(connection, ConnectionProps):
+        if connection is None:
             return None, []
         if isinstance(token, SecretStr):
             CONNECTIONS.hand_over(connection, token)

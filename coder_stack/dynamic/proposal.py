@@ -1,18 +1,27 @@
 """What `check` is given and what it answers: inputs that may be unknown, and no token.
 
-Pure. base.py calls it; what is right or wrong about the inputs of one object, its provider says.
+base.py calls it; what is right or wrong about the inputs of one object, its provider says.
 """
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr, ValidationError
 
-from coder_stack.dynamic.connection import CoderdInputs
+from coder_stack.coderd import CoderdError
+from coder_stack.dynamic.connection import CoderdInputs, ConnectionProps, Link
 from coder_stack.dynamic.wire import Known, Problem, Props, parse
 
-__all__ = ["Proposal", "checked", "earlier_inputs", "given_token"]
+__all__ = [
+    "Proposal",
+    "checked",
+    "earlier_inputs",
+    "given_token",
+    "known_connection",
+    "with_live_deployment",
+]
 
 I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # as in base.py
 
@@ -47,3 +56,29 @@ def earlier_inputs(model: type[I], bag: Props) -> I | None:
         return parse(model, bag) if bag else None
     except ValidationError:
         return None
+
+
+def known_connection(news: Props) -> ConnectionProps | None:
+    """The way to coderd, once nothing in it is unknown or wrong."""
+    given = news.get("connection")
+    if given is None or pulumi.contains_unknowns(given):
+        return None
+    try:
+        return ConnectionProps.model_validate(given)
+    except ValidationError:
+        return None
+
+
+def with_live_deployment(news: Props, link: Link) -> Props:
+    """The deployment's id from coderd itself, while Pulumi cannot know it.
+
+    It is unknown in every preview that updates operator access; without this, the renewal of a
+    token would look like a change of everything that is told the id (CP6).
+    """
+    if not pulumi.contains_unknowns(news.get("deployment_id")):
+        return news
+    try:
+        build = link.listed("build", lambda _: link.quick.build_info())
+    except CoderdError:
+        return news
+    return {**news, "deployment_id": str(build.deployment_id)}

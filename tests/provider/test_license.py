@@ -132,6 +132,17 @@ def test_unknowns_pass_through_check_and_what_is_known_is_still_judged(
     assert (jwt_unknown.failures, jwt_unknown.inputs["jwt"]) == ([], UNKNOWN)
 
 
+def test_CP6_an_unknown_deployment_id_is_asked_of_coderd_itself(
+    coderd: Simulation, driven: Driven
+) -> None:
+    """It is unknown in a preview that renews the token, and that must be no change of this."""
+    deployment = coderd.world.records.deployment_id
+    jwt = license_text()
+    held = driven.create(inputs(coderd, jwt, deployment_id=deployment))
+    news = driven.check(inputs(coderd, jwt, deployment_id=UNKNOWN) | {"token": UNKNOWN})
+    assert news.inputs == held.inputs
+
+
 def test_L4_another_text_replaces_and_leaves_the_comparison_to_the_engine(
     coderd: Simulation, driven: Driven
 ) -> None:
