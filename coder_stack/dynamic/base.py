@@ -31,13 +31,13 @@ from coder_stack.dynamic.proposal import (
     known_connection,
     with_live_deployment,
 )
+from coder_stack.dynamic.results import changing, gone, outputs
 from coder_stack.dynamic.wire import (
     Problem,
     Props,
     field_to_props,
     parse,
     read_known,
-    to_props,
 )
 
 __all__ = ["CoderdInputs", "CoderdProvider", "Proposal", "gone"]
@@ -48,11 +48,6 @@ CONNECTIONS = Connections()
 
 I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # Inputs and State, as the docs call them
 S = TypeVar("S", bound=CoderdInputs)
-
-
-def gone() -> dynamic.ReadResult:
-    """The object is not there any more, on a definite answer; None as bag would crash the SDK."""
-    return dynamic.ReadResult("", {})
 
 
 class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
@@ -171,9 +166,9 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
             want: Any = parse(self._inputs, props)
         with self._step("create", self.label(want)):
             link = self._link(want, {})
-            with _changing(link):
+            with changing(link):
                 state = self.create_object(link, want)
-        return dynamic.CreateResult(self.identify(state), _outs(state, link))
+        return dynamic.CreateResult(self.identify(state), outputs(state, link))
 
     def read(self, id_: str, props: Props) -> dynamic.ReadResult:
         """The object as it is, as outputs and as inputs, so that the engine can name a drift."""
@@ -184,7 +179,7 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
             now = self.observe(link, known)
         if now is None:
             return gone()
-        outs = _outs(now, link)
+        outs = outputs(now, link)
         inputs = {name: outs[name] for name in self._inputs.model_fields if name in outs}
         return dynamic.ReadResult(self.identify(now), outs, inputs)
 
@@ -194,9 +189,9 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
         with self._step("update", self.label(known)):
             want: Any = parse(self._inputs, _news)
             link = self._link(want, _olds)
-            with _changing(link):
+            with changing(link):
                 state = self.update_object(link, want, known)
-        return dynamic.UpdateResult(_outs(state, link))
+        return dynamic.UpdateResult(outputs(state, link))
 
     def delete(self, _id: str, _props: Props) -> None:
         """By what was applied, as state has it."""
@@ -204,7 +199,7 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
             known = self._known("delete", _props)
             with self._step("delete", self.label(known)):
                 link = self._link(known, _props)
-                with _changing(link):
+                with changing(link):
                     self.delete_object(link, known)
         except Failed as error:
             if not self.delete_is_best_effort:
@@ -254,18 +249,3 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
         except Exception as bug:
             tell_bug(bug)
             raise
-
-
-def _outs(state: CoderdInputs, link: Link) -> Props:
-    """The whole bag: the state, and the token as a copy for the day when only state is left."""
-    token = {"token": link.token.get_secret_value()} if link.token else {}
-    return {**token, **to_props(state)}
-
-
-@contextmanager
-def _changing(link: Link) -> Generator[None]:
-    """Whatever comes of it, lists that were fetched before are old now."""
-    try:
-        yield
-    finally:
-        link.lists.forget()

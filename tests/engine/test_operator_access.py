@@ -79,8 +79,9 @@ def test_CP6_a_changed_given_token_is_a_change_of_operator_access_alone(stack: O
     )["token"]
     stack.give("given", other)
 
-    (step,) = stack.preview().changes
-    assert (step.name, list(step.properties)) == ("access", ["given"])
+    # Pulumi keeps the whole config as inputs of its default provider, which changes with it.
+    changes = [s for s in stack.preview().changes if not s.type.startswith("pulumi:providers:")]
+    assert [(step.name, list(step.properties)) for step in changes] == [("access", ["given"])]
     stack.up()
     assert stack.project.outputs()["user"] == "robot"
     assert stack.preview(refresh=True).changes == []

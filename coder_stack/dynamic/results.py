@@ -1,0 +1,31 @@
+"""What a provider gives back to Pulumi after it has looked at coderd or changed it."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from pulumi import dynamic
+
+from coder_stack.dynamic.connection import CoderdInputs, Link
+from coder_stack.dynamic.wire import Props, to_props
+
+__all__ = ["changing", "gone", "outputs"]
+
+
+def gone() -> dynamic.ReadResult:
+    """The object is not there any more, on a definite answer; None as bag would crash the SDK."""
+    return dynamic.ReadResult("", {})
+
+
+def outputs(state: CoderdInputs, link: Link) -> Props:
+    """The whole bag: the state, and the token as a copy for the day when only state is left."""
+    token = {"token": link.token.get_secret_value()} if link.token else {}
+    return {**token, **to_props(state)}
+
+
+@contextmanager
+def changing(link: Link) -> Generator[None]:
+    """Whatever comes of it, lists that were fetched before are old now."""
+    try:
+        yield
+    finally:
+        link.lists.forget()
