@@ -8,10 +8,17 @@ import httpx
 import pytest
 
 from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
-from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess
+from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
 from tests.simulation import Simulation, simulated
 
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[ProviderProcess]:
+    """One for all tests here: each has a coderd of its own, and no process mixes those up."""
+    with provider_process() as running:
+        yield running
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def test_the_reference_in_state_is_short(provider: type[ResourceProvider]) -> No
 
 @pytest.mark.parametrize("provider", WRITTEN)
 def test_a_reference_written_by_the_first_version_still_loads(
-    process: ProviderProcess, provider: type[ResourceProvider]
+    shared_process: ProviderProcess, provider: type[ResourceProvider]
 ) -> None:
-    checked = process.of_reference(WRITTEN[provider]).check({"connection": {}})
+    checked = shared_process.of_reference(WRITTEN[provider]).check({"connection": {}})
     assert checked.failures, "it was loaded, and found the connection wanting"
