@@ -27,7 +27,7 @@ class GatedInputs(CoderdInputs):
     """Properties whose change waits for the entitlement to come back."""
 
 
-def closed_again(enabled: bool, old: GatedInputs | None) -> bool:  # a fact, not a mode
+def closed_again(enabled: bool, old: GatedInputs | None) -> bool:
     """Whether what is there must be left as it is (E5)."""
     return not enabled and old is not None and old.provisioned
 

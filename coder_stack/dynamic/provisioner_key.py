@@ -119,6 +119,9 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         except NotEntitled:
             return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
         except NotFound:
+            # The organization is gone or hidden from this token; only the key itself can tell.
+            if not known.material.get_secret_value():
+                raise
             keys = ()
         found = _find(keys, known)
         opened = _opened(link, known.material)

@@ -230,6 +230,20 @@ class TestRead:
         with pytest.raises(Failure, match="Forbidden: provisioner key"):
             keys.read(held)
 
+    def test_U1_an_organization_that_the_token_does_not_see_is_not_a_key_that_is_gone(
+        self, coderd: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(coderd))
+        missing = {"message": "Resource not found or you do not have access to this resource"}
+        coderd.fault("status", KEYS, status=404, body=missing, count=-1)
+        with pytest.raises(Failure, match="Forbidden: provisioner key"):
+            keys.read(held)
+        with pytest.raises(Failure, match="NotFound: provisioner key"):
+            keys.read(replace(held, outputs={**held.outputs, "material": ""}))
+
+        coderd.world.records.provisioner_keys.clear()
+        assert keys.read(held) is None, "the key itself says so: it opens nothing"
+
     @pytest.mark.parametrize("material", ["", "x" * 43, "short", "of another key"])
     def test_K3_material_that_opens_another_key_or_none_is_named_and_replaces(
         self, coderd: Simulation, keys: Driven, material: str
