@@ -5,7 +5,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ class Simulation:
     """`token` is an owner's, or "" if nobody was created yet."""
 
     url: str
-    token: str
+    token: str = field(repr=False)
     application: Application
 
     @property
