@@ -193,15 +193,23 @@ class TestCheck:
     def test_unknowns_leave_the_name_as_it_was_or_open(
         self, coderd: Simulation, keys: Driven
     ) -> None:
-        fresh = keys.check(wish(coderd, deployment_id=UNKNOWN))
+        fresh = keys.check(wish(coderd, trigger=UNKNOWN))
         assert fresh.failures == []
         assert "name" not in fresh.inputs
-        assert fresh.inputs["deployment_id"] == UNKNOWN
+        assert fresh.inputs["trigger"] == UNKNOWN
 
         known = keys.check(wish(coderd)).inputs
         later = keys.check(wish(coderd, enabled=UNKNOWN), known).inputs
         assert later["name"] == known["name"]
         assert later["enabled"] == UNKNOWN
+
+    def test_a_deployment_that_pulumi_cannot_know_yet_is_asked_for_and_settles_the_name(
+        self, coderd: Simulation, keys: Driven
+    ) -> None:
+        """Else the renewal of operator access would look like a rotation of every key."""
+        known = keys.check(wish(coderd)).inputs
+        assert keys.check(wish(coderd, deployment_id=UNKNOWN)).inputs == known
+        assert keys.check(wish(coderd, deployment_id=UNKNOWN), known).inputs == known
 
 
 class TestRead:
