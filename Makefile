@@ -8,6 +8,9 @@ export CODER_STACK_CACHE
 export PIP_CACHE_DIR ?= $(CODER_STACK_CACHE)/pip
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# More than the cores of a small machine: engine tests mostly wait for processes to start.
+TEST_WORKERS ?= 4
+
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -38,7 +41,7 @@ reconcile: $(READY) ## Repair what `make drift` shows
 .PHONY: test
 test: check ## Everything the tests need, then all of them
 	@$(BIN)/coder-stack doctor --install-all
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup
 
 .PHONY: check
 check: $(READY) ## Format, lint, types, import contract
