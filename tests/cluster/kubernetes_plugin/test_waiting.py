@@ -48,6 +48,9 @@ def test_a_quota_that_keeps_pods_away_is_named(
     plugin: Plugin, namespace: str, kubectl: Kubectl
 ) -> None:
     kubectl("-n", namespace, "create", "quota", "none", "--hard=pods=0")
+    # It counts only from when the quota controller has seen it.
+    seen = "--for=jsonpath={.status.hard.pods}=0"
+    kubectl("-n", namespace, "wait", "quota/none", seen, "--timeout=30s")
     with pytest.raises(Failure, match=r"FailedCreate: .*exceeded quota"):
         plugin.create(manifests.deployment(namespace), timeout=3)
 
