@@ -52,7 +52,7 @@ def test_a_quota_that_keeps_pods_away_is_named(
     seen = "--for=jsonpath={.status.hard.pods}=0"
     kubectl("-n", namespace, "wait", "quota/none", seen, "--timeout=30s")
     with pytest.raises(Failure, match=r"FailedCreate: .*exceeded quota"):
-        plugin.create(manifests.deployment(namespace), timeout=3)
+        plugin.create(manifests.deployment(namespace), timeout=10)
 
 
 def test_a_container_that_waits_is_named_with_its_reason(
