@@ -1,13 +1,13 @@
 """Start the plugin: serve on a free local port, print it, and run until the engine lets go.
 
 The engine reads the port from the first line of standard output, and passes the address of its own
-log service as the first argument. The process ends when it is killed or its parent is gone.
+log service as the first argument. The process ends when the engine interrupts it or is gone.
 """
 
 import os
 import signal
 import sys
-import time
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any, Final
@@ -18,10 +18,12 @@ from sandbox.kubernetes_plugin import bare_sdk
 _THREADS: Final = 64
 # State of large objects travels in one message; the engine allows 400 MB.
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024
+# For what is under way when the engine lets go; it kills us a second later.
+_GRACE: Final = 4
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until the parent process is gone."""
+    """Serve until the engine says that it is done, or is gone."""
     bare_sdk.install()
     grpc: Any = import_module("grpc")
     services: Any = import_module("pulumi.runtime.proto.provider_pb2_grpc")
@@ -39,12 +41,14 @@ def main(arguments: list[str]) -> int:
     server.start()
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    if engine:
-        # Ctrl-C may reach the whole process group; it is the engine's to cancel us, and it waits.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    done = threading.Event()
+    # The engine ends a plugin with SIGINT and kills it after five seconds. A terminal's Ctrl-C does
+    # not come here: the engine starts every plugin in a process group of its own.
+    signal.signal(signal.SIGINT, lambda *_: done.set())
     parent = os.getppid()
-    while os.getppid() == parent:
-        time.sleep(1)
+    while os.getppid() == parent and not done.wait(1):
+        pass
+    server.stop(_GRACE).wait()
     return 0
 
 
