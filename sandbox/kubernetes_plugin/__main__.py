@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
     done = threading.Event()
     # The engine ends a plugin with SIGINT and kills it after five seconds. A terminal's Ctrl-C does
     # not come here: the engine starts every plugin in a process group of its own.
-    signal.signal(signal.SIGINT, lambda *_: done.set())
+    signal.signal(signal.SIGINT, lambda _number, _frame: done.set())
     parent = os.getppid()
     while os.getppid() == parent and not done.wait(1):
         pass

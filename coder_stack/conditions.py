@@ -1,0 +1,230 @@
+"""Conditions: what is known about each part, in four fixed words, from observed facts (S1).
+
+Pure functions from facts to a Condition; no I/O. Messages are stable (no times, no counts that move
+by themselves beyond what was asked for, no request ids) and never hold a secret. Reasons are the
+words of coderd/reasons.py, plus `Ready` and its kin for what is well.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from coder_stack.coderd import Reason
+
+__all__ = [
+    "Condition",
+    "aggregate",
+    "bootstrap_secret_ready",
+    "control_plane_ready",
+    "daemons_connected",
+    "deployment_ready",
+    "entitled",
+    "is_entitled",
+    "license_applied",
+    "operator_access_ready",
+    "proxy_healthy",
+    "proxy_registered",
+    "provisioner_key_ready",
+    "secret_ready",
+]
+
+Status = Literal["True", "False", "Unknown"]
+ENTITLED = ("entitled", "grace_period")
+
+
+class Condition(BaseModel):
+    """As in Kubernetes, with the component that it is about."""
+
+    model_config = ConfigDict(frozen=True)
+
+    component: str
+    type: str
+    status: Status
+    reason: str
+    message: str = ""
+
+
+def control_plane_ready(component: str, wanted: int, ready: int) -> Condition:
+    """Every wanted pod of coderd is ready (CP4)."""
+    return _pods("ControlPlaneReady", component, wanted, ready)
+
+
+def deployment_ready(component: str, wanted: int, ready: int, *, gated: bool) -> Condition:
+    """Every wanted pod is ready; behind a closed gate none is wanted."""
+    if gated:
+        return _not_entitled("DeploymentReady", component, "No pod runs until it is entitled.")
+    return _pods("DeploymentReady", component, wanted, ready)
+
+
+def bootstrap_secret_ready(component: str, where: str, reason: str) -> Condition:
+    """The Secret with the operator's token could be used (CP6)."""
+    kind = "BootstrapSecretReady"
+    if reason:
+        why = f"{where} is missing, lacks its key, or holds nothing."
+        return Condition(component=component, type=kind, status="False", reason=reason, message=why)
+    return _good(kind, component, "Found", f"{where} holds a token.")
+
+
+def operator_access_ready(component: str, user: str) -> Condition:
+    """Somebody of ours is logged in."""
+    return _good("OperatorAccessReady", component, "LoggedIn", f"As {user}.")
+
+
+def license_applied(component: str, *, applied: bool, reason: str, message: str) -> Condition:
+    """Our license is in coderd (L1-L7)."""
+    kind = "LicenseApplied"
+    if applied:
+        return _good(kind, component, "Applied", "The license of this stack is in coderd.")
+    return Condition(component=component, type=kind, status="False", reason=reason, message=message)
+
+
+def is_entitled(features: Mapping[str, Mapping[str, Any]], feature: str) -> bool:
+    """Entitled or in grace (E3); a feature that coderd does not list is not."""
+    return features.get(feature, {}).get("entitlement") in ENTITLED
+
+
+def entitled(kind: str, component: str, feature: str, facts: Mapping[str, Any]) -> Condition:
+    """`facts` are the outputs of Entitlements: features, tier, stale, reason (E3-E6)."""
+    features: Mapping[str, Mapping[str, Any]] = facts.get("features") or {}
+    reason, tier = facts.get("reason") or "", facts.get("tier", "unknown")
+    if tier == "unknown":
+        why = "What the license allows could not be read yet."
+        said = reason or Reason.ENTITLEMENTS_QUERY_FAILED
+        return Condition(component=component, type=kind, status="Unknown", reason=said, message=why)
+    if not is_entitled(features, feature):
+        if reason == Reason.NOT_SUPPORTED:
+            why = "This build of coderd has no licensed features."
+            return Condition(
+                component=component, type=kind, status="False", reason=reason, message=why
+            )
+        return _not_entitled(kind, component, f"The license does not allow {feature}.")
+    if features[feature].get("entitlement") == "grace_period":
+        return _good(kind, component, "GracePeriod", f"{feature} ends soon: renew the license.")
+    if facts.get("stale"):
+        return _good(kind, component, "LastKnown", f"{feature}, as last known: {reason}.")
+    return _good(kind, component, "Entitled", f"The license allows {feature}.")
+
+
+def provisioner_key_ready(
+    component: str, *, provisioned: bool, name: str, reason: str, deferred: Sequence[str]
+) -> Condition:
+    """There is a key in coderd, and it is the one that the config asks for."""
+    kind = "ProvisionerKeyReady"
+    if not provisioned:
+        return _not_entitled(kind, component, "No key is made until it is entitled.")
+    if deferred:
+        waits = ", ".join(sorted(deferred))
+        return Condition(
+            component=component, type=kind, status="False", reason="RotationDeferred",
+            message=f"Key {name} stays; put off until it is entitled again: {waits}.",
+        )  # fmt: skip
+    if reason:
+        said = f"Key {name} was left as it is: {reason}."
+        return Condition(
+            component=component, type=kind, status="Unknown", reason=reason, message=said
+        )
+    return _good(kind, component, "Issued", f"Key {name}.")
+
+
+def secret_ready(kind: str, component: str, name: str, *, provisioned: bool) -> Condition:
+    """The Secret holds what coderd gave out."""
+    if not provisioned:
+        return _not_entitled(kind, component, f"Secret {name} is empty until it is entitled.")
+    return _good(kind, component, "Written", f"Secret {name}.")
+
+
+def daemons_connected(
+    component: str, *, connected: bool, minimum: int, reason: str, skewed: Sequence[str]
+) -> Condition:
+    """Coderd has seen the daemons with their key (P3)."""
+    kind = "DaemonsConnected"
+    if reason == Reason.NOT_ENTITLED:
+        return _not_entitled(kind, component, "No daemon is waited for until it is entitled.")
+    if not connected:
+        why = f"Coderd has not seen {minimum} daemons with this key lately."
+        return Condition(
+            component=component, type=kind, status="False", reason=reason or "TooFew", message=why
+        )
+    if skewed:
+        why = f"Connected, but not with coderd's version: {', '.join(sorted(skewed))}."
+        return _good(kind, component, "VersionSkew", why)
+    return _good(kind, component, "Connected", f"At least {minimum}.")
+
+
+def proxy_registered(
+    component: str, *, provisioned: bool, reason: str, deferred: Sequence[str]
+) -> Condition:
+    """The proxy is known to coderd."""
+    kind = "ProxyRegistered"
+    if not provisioned:
+        return _not_entitled(kind, component, "It is not registered until it is entitled.")
+    if deferred:
+        waits = ", ".join(sorted(deferred))
+        return Condition(
+            component=component, type=kind, status="False", reason="ChangeDeferred",
+            message=f"Put off until it is entitled again: {waits}.",
+        )  # fmt: skip
+    if reason:
+        said = f"The registration was left as it is: {reason}."
+        return Condition(
+            component=component, type=kind, status="Unknown", reason=reason, message=said
+        )
+    return _good(kind, component, "Registered", "Known to coderd.")
+
+
+def proxy_healthy(component: str, *, provisioned: bool, health: str) -> Condition:
+    """What coderd says about the running proxy (W1)."""
+    kind = "ProxyHealthy"
+    if not provisioned:
+        return _not_entitled(kind, component, "No proxy runs until it is entitled.")
+    if health == "ok":
+        return _good(kind, component, "Healthy", "Coderd reaches it.")
+    if health in ("", "unknown", "unregistered"):
+        why = "It has not reported to coderd yet."
+        said = "Unregistered" if health == "unregistered" else "NotSeen"
+        return Condition(component=component, type=kind, status="Unknown", reason=said, message=why)
+    why = f"Coderd calls it {health}."
+    return Condition(
+        component=component, type=kind, status="False", reason=health.capitalize(), message=why
+    )
+
+
+def aggregate(conditions: Iterable[Condition]) -> Condition:
+    """Ready if everything is; what is False outweighs what is Unknown."""
+    every = list(conditions)
+    for status in ("False", "Unknown"):
+        found = [each for each in every if each.status == status]
+        if found:
+            reasons = sorted({each.reason for each in found})
+            named = ", ".join(sorted(f"{each.component}/{each.type}" for each in found))
+            return Condition(
+                component="stack", type="Ready", status=status,
+                reason=reasons[0] if len(reasons) == 1 else "SeveralReasons",
+                message=f"Not ready: {named}.",
+            )  # fmt: skip
+    return _good("Ready", "stack", "AllReady", "Every condition holds.")
+
+
+def _pods(kind: str, component: str, wanted: int, ready: int) -> Condition:
+    if wanted == 0:
+        why = "Scaled to zero by the config."
+        return Condition(
+            component=component, type=kind, status="False", reason="ScaledToZero", message=why
+        )
+    if ready >= wanted:
+        return _good(kind, component, "Ready", f"{wanted} of {wanted} pods are ready.")
+    why = f"{ready} of {wanted} pods are ready."
+    return Condition(
+        component=component, type=kind, status="False", reason=Reason.PENDING, message=why
+    )
+
+
+def _good(kind: str, component: str, reason: str, message: str) -> Condition:
+    return Condition(component=component, type=kind, status="True", reason=reason, message=message)
+
+
+def _not_entitled(kind: str, component: str, message: str) -> Condition:
+    return Condition(
+        component=component, type=kind, status="False", reason=Reason.NOT_ENTITLED, message=message
+    )

@@ -1,0 +1,105 @@
+"""How this program reaches and enters coderd, and which license it brings.
+
+Tokens, passwords and licenses themselves are secrets of the stack, or stand in Kubernetes Secrets
+that are named here; none passes through a model.
+"""
+
+from pydantic import Field, model_validator
+
+from coder_stack.settings.part import Label, Part, SecretKey, Url
+
+__all__ = ["Access", "License", "LicenseSecret", "TokenSecret"]
+
+
+class TokenSecret(Part):
+    """A Kubernetes Secret with a session token."""
+
+    name: Label = Field(description="Name of the Secret.")
+    key: SecretKey = Field(default="token", description="Key in the Secret's data.")
+    namespace: Label | None = Field(
+        default=None, description="Namespace of the Secret. Default: coderd's."
+    )
+
+
+class LicenseSecret(Part):
+    """A Kubernetes Secret with a license."""
+
+    name: Label = Field(description="Name of the Secret.")
+    key: SecretKey = Field(default="license", description="Key in the Secret's data.")
+    namespace: Label | None = Field(
+        default=None, description="Namespace of the Secret. Default: coderd's."
+    )
+
+
+class Access(Part):
+    """The way to coderd's API from where Pulumi runs, and the operator's account."""
+
+    url: Url | None = Field(
+        default=None,
+        description=(
+            "Where Pulumi reaches coderd. Default: `controlPlane.accessUrl`, if that is set, else "
+            "through the API server."
+        ),
+    )
+    through_api_server: bool = Field(
+        default=False,
+        description=(
+            "Reach coderd's Service through the Kubernetes API server, with the kubeconfig's rights"
+            " alone: needs no DNS name and no ingress."
+        ),
+    )
+    ca_bundle: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Certificate authorities that signed coderd's certificate: a path, or PEM.",
+    )
+    allow_insecure: bool = Field(
+        default=False, description="Send tokens over plain http to another machine."
+    )
+    token_secret: TokenSecret | None = Field(
+        default=None,
+        description=(
+            "Use this session token. Default: the secret config `token`; without one, the first "
+            "user is created if there is none, and a token is made for it."
+        ),
+    )
+    username: str = Field(
+        default="admin",
+        pattern=r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$",
+        max_length=32,
+        description="Name of the first user.",
+    )
+    email: str = Field(
+        default="admin@example.com",
+        pattern=r"^[^@\s]+@[^@\s]+$",
+        description="E-mail address of the first user.",
+    )
+    token_name: str = Field(
+        default="coder-stack",
+        pattern=r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$",
+        max_length=64,
+        description="Name of the token that is made.",
+    )
+    token_days: int = Field(
+        default=365, ge=1, le=3650, description="Days until the token that is made expires."
+    )
+    wait_seconds: int = Field(
+        default=180, ge=1, le=900, description="How long to wait for a coderd that is starting."
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "Access":
+        if self.url and self.through_api_server:
+            raise ValueError("give url or throughApiServer, not both")
+        return self
+
+
+class License(Part):
+    """The license; its text is the secret config `licenseJwt`, or in a Kubernetes Secret."""
+
+    secret: LicenseSecret | None = Field(
+        default=None, description="Where the license is. Default: the secret config `licenseJwt`."
+    )
+    warn_days: int = Field(
+        default=30, ge=0, le=365, description="Warn so many days before the license expires."
+    )

@@ -1,0 +1,146 @@
+"""What a license adds to the control plane: external provisioners and workspace proxies."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from coder_stack.dynamic.key_identity import name_fault, tags_fault
+from coder_stack.settings.control_plane import Service
+from coder_stack.settings.part import Label, Part, SecretKey, Url
+from coder_stack.settings.workload import Image, Probe, Workload
+
+__all__ = ["Key", "Provisioner", "WorkspaceProxy"]
+
+# The real daemon refuses to start with these beside a key: the key says both.
+_OF_THE_KEY = ("CODER_ORGANIZATION", "CODER_PROVISIONERD_TAGS", "CODER_PROVISIONER_DAEMON_PSK")
+
+
+def _key_name(value: str) -> str:
+    if fault := name_fault(value):
+        raise ValueError(fault)
+    return value
+
+
+def _tags(value: dict[str, str]) -> dict[str, str]:
+    if fault := tags_fault(value):
+        raise ValueError(fault)
+    return value
+
+
+def _no_identity(value: dict[str, str]) -> dict[str, str]:
+    if found := sorted(set(value) & set(_OF_THE_KEY)):
+        raise ValueError(f"must not set {', '.join(found)}: the key decides it")
+    return value
+
+
+class Key(Part):
+    """The provisioner key: who the daemons are, and when they get another one."""
+
+    name: Annotated[str, AfterValidator(_key_name)] | None = Field(
+        default=None,
+        description="Beginning of the key's name in coderd. Default: the provisioner's name.",
+    )
+    exact_name: bool = Field(
+        default=False,
+        description=(
+            "Use the name as it is. The old key is then deleted before the new one is made, so a "
+            "rotation has a gap."
+        ),
+    )
+    tags: Annotated[dict[str, str], AfterValidator(_tags)] = Field(
+        default={}, description="Tags of the daemons: which templates they build."
+    )
+    rotate_after_days: int | None = Field(
+        default=None, ge=1, le=3650, description="Make another key after so many days."
+    )
+    rotation: str = Field(
+        default="", description="Any text. Change it, and another key is made on the next run."
+    )
+    secret_name: Label | None = Field(
+        default=None,
+        description="Name of the Secret with the key. Default: `<name>-provisioner-key`.",
+    )
+    secret_key: SecretKey = Field(default="key", description="Key in that Secret's data.")
+    adopt_secret: Label | None = Field(
+        default=None,
+        description=(
+            "Secret of an existing deployment whose key is taken over as it is, if it fits "
+            "(organization, name, tags). Needs `exactName`."
+        ),
+    )
+
+
+class Provisioner(Workload):
+    """External provisioner daemons with one key."""
+
+    name: Label = Field(description="Name in this stack, and of the objects in Kubernetes.")
+    organization: str = Field(
+        default="coder", pattern=r"^[a-zA-Z0-9-]{1,36}$", description="Name of the organization."
+    )
+    namespace: Label | None = Field(
+        default=None, description="Namespace, which must exist. Default: coderd's."
+    )
+    key: Key = Field(default=Key(), description="The provisioner key.")
+    env: Annotated[dict[str, str], AfterValidator(_no_identity)] = Field(
+        default={}, description="More environment variables. No secrets: all can be read."
+    )
+    image: Image | None = Field(default=None, description="Image. Default: the control plane's.")
+    url: Url | None = Field(
+        default=None, description="Where the daemons reach coderd. Default: coderd's Service."
+    )
+    args: tuple[str, ...] = Field(
+        default=(), strict=False, description="More arguments of `provisionerd start`."
+    )
+    termination_grace_period_seconds: int = Field(
+        default=600, ge=0, description="Time for a running build to end before a pod is killed."
+    )
+    connect_timeout_seconds: int = Field(
+        default=150,
+        ge=1,
+        le=170,
+        description="How long an update waits for the daemons; then it fails, nothing is lost.",
+    )
+    workspace_deployments: bool = Field(
+        default=True, description="Let templates create Deployments, beside pods and volumes."
+    )
+    workspace_namespaces: tuple[Label, ...] = Field(
+        default=(), strict=False, description="Further, existing namespaces for workspaces."
+    )
+
+
+class WorkspaceProxy(Workload):
+    """A workspace proxy: registered in coderd, and running in this cluster."""
+
+    name: Label = Field(description="Name of the proxy in coderd, and of its objects.")
+    display_name: str = Field(
+        default="", max_length=64, description="What people see. Default: the name."
+    )
+    icon: str = Field(default="", description="Path or URL of an icon. Default: a globe.")
+    access_url: Url = Field(description="URL at which people reach the proxy.")
+    wildcard_access_url: str | None = Field(
+        default=None,
+        pattern=r"^\*[-.a-zA-Z0-9]*\.[-.a-zA-Z0-9:]+$",
+        description="Host for workspace apps on subdomains.",
+    )
+    derp_only: bool = Field(default=False, description="Relay connections only, serve no apps.")
+    namespace: Label | None = Field(
+        default=None, description="Namespace, which must exist. Default: coderd's."
+    )
+    image: Image | None = Field(default=None, description="Image. Default: the control plane's.")
+    primary_url: Url | None = Field(
+        default=None,
+        description="Where the proxy reaches coderd. Default: the access URL, else the Service.",
+    )
+    service: Service = Field(default=Service(), description="The Service in front of the proxy.")
+    readiness_probe: Probe = Field(default=Probe(), description="Whether a pod gets traffic.")
+    liveness_probe: Probe = Field(
+        default=Probe(enabled=False), description="Whether a pod is restarted."
+    )
+    rotation: str = Field(
+        default="", description="Any text. Change it, and another token is made on the next run."
+    )
+    secret_name: Label | None = Field(
+        default=None,
+        description="Name of the Secret with the token. Default: `<name>-proxy-token`.",
+    )
+    secret_key: SecretKey = Field(default="token", description="Key in that Secret's data.")
