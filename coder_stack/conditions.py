@@ -23,9 +23,9 @@ __all__ = [
     "is_entitled",
     "license_applied",
     "operator_access_ready",
+    "provisioner_key_ready",
     "proxy_healthy",
     "proxy_registered",
-    "provisioner_key_ready",
     "secret_ready",
 ]
 
