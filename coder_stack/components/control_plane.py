@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
-from pulumi_kubernetes import apps, core, meta, rbac
+from pulumi_kubernetes import apps, core, meta
 
+from coder_stack.components.workspace_rights import workspace_rights
 from coder_stack.naming import fit
 from coder_stack.settings import ControlPlane as Settings
 
 _HTTP_PORT = 8080
 # Coder's own image runs as this user.
 _USER = 1000
-# What a template needs to create, watch and remove workspaces; never a wildcard.
-_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +48,18 @@ class ControlPlane(pulumi.ComponentResource):
             metadata=self._metadata(want.name, namespace),
             opts=self._child(),
         )
-        for place in (want.namespace, *want.workspace_namespaces):
-            self._workspace_rights(place, namespace if place == want.namespace else place, account)
+        workspace_rights(
+            name,
+            object_name=fit(f"{want.name}-workspace-perms"),
+            namespaces={
+                want.namespace: namespace,
+                **{place: place for place in want.workspace_namespaces if place != want.namespace},
+            },
+            account=account,
+            deployments=want.workspace_deployments,
+            labels=self._labels(),
+            parent=self,
+        )
         deployment = self._deployment(namespace, account)
         service = self._service(namespace)
         host = pulumi.Output.concat(service.metadata.name, ".", namespace, ".svc.cluster.local")
@@ -74,41 +83,6 @@ class ControlPlane(pulumi.ComponentResource):
             opts=self._child(),
         )
         return namespace.metadata.name
-
-    def _workspace_rights(
-        self, place: str, namespace: pulumi.Input[str], account: core.v1.ServiceAccount
-    ) -> None:
-        """What coderd may do with workspaces in one namespace."""
-        rules = [
-            rbac.v1.PolicyRuleArgs(
-                api_groups=[""], resources=["pods", "persistentvolumeclaims"], verbs=_VERBS
-            )
-        ]
-        if self._settings.workspace_deployments:
-            rules.append(
-                rbac.v1.PolicyRuleArgs(api_groups=["apps"], resources=["deployments"], verbs=_VERBS)
-            )
-        role = rbac.v1.Role(
-            f"{self._name}-workspaces-{place}",
-            metadata=self._metadata(fit(f"{self._settings.name}-workspace-perms"), namespace),
-            rules=rules,
-            opts=self._child(),
-        )
-        rbac.v1.RoleBinding(
-            f"{self._name}-workspaces-{place}",
-            metadata=self._metadata(fit(f"{self._settings.name}-workspace-perms"), namespace),
-            role_ref=rbac.v1.RoleRefArgs(
-                api_group="rbac.authorization.k8s.io", kind="Role", name=role.metadata.name
-            ),
-            subjects=[
-                rbac.v1.SubjectArgs(
-                    kind="ServiceAccount",
-                    name=account.metadata.name,
-                    namespace=account.metadata.namespace,
-                )
-            ],
-            opts=self._child(),
-        )
 
     def _deployment(
         self, namespace: pulumi.Input[str], account: core.v1.ServiceAccount
