@@ -3,79 +3,25 @@
 Wiring only, on Pulumi's mocks; that the objects work is seen in tests/engine.
 """
 
-import asyncio
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
-import pulumi
 import pytest
-from pulumi.runtime.mocks import MockCallArgs, MockResourceArgs, Mocks, set_mocks
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.settings import ControlPlane as Settings
 from coder_stack.settings import Database, Image, Service
+from tests.unit.components import rendering
+from tests.unit.components.rendering import Recorder
 
 
-@dataclass
-class Recorder(Mocks):
-    """Takes every resource as it is and, for Deployments, plays a cluster with all pods ready."""
+def render(settings: Settings) -> dict[str, Any]:
+    """Build the component, wait for everything it registered, and hand back its outputs."""
 
-    resources: list[MockResourceArgs] = field(default_factory=list[MockResourceArgs])
-    ready: int | None = None
-
-    def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
-        self.resources.append(args)
-        outputs = dict(args.inputs)
-        if args.typ.endswith(":Deployment"):
-            ready = outputs["spec"]["replicas"] if self.ready is None else self.ready
-            outputs["status"] = {"readyReplicas": ready}
-        return f"{args.name}-id", outputs
-
-    def call(self, args: MockCallArgs) -> dict[str, Any]:
-        raise AssertionError(f"no call expected: {args.token}")
-
-    def objects(self, kind: str) -> list[dict[str, Any]]:
-        return [r.inputs for r in self.resources if r.typ.endswith(f":{kind}")]
-
-    def one(self, kind: str) -> dict[str, Any]:
-        (only,) = self.objects(kind)
-        return only
-
-    def container(self) -> dict[str, Any]:
-        (only,) = self.one("Deployment")["spec"]["template"]["spec"]["containers"]
-        return only
-
-
-@pytest.fixture(scope="module")
-def loop() -> Iterator[None]:
-    """Pulumi keeps its root resource for the life of the process, bound to one loop."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    loop.close()
-    asyncio.set_event_loop(None)
-
-
-@pytest.fixture
-def recorder(loop: None) -> Recorder:  # noqa: ARG001  # needed, not used
-    mocks = Recorder()
-    set_mocks(mocks)
-    return mocks
-
-
-def render(settings: Settings, collect: dict[str, Any] | None = None) -> None:
-    """Build the component and wait for everything it registered."""
-
-    @pulumi.runtime.test
-    def build() -> pulumi.Output[Any]:
+    def build() -> dict[str, Any]:
         plane = ControlPlane("c", ControlPlaneArgs(settings=settings))
-        outputs = pulumi.Output.all(
-            url=plane.url, phase=plane.phase, ready=plane.ready_replicas, urn=plane.urn
-        )
-        return outputs.apply((collect if collect is not None else {}).update)
+        return {"url": plane.url, "phase": plane.phase, "ready": plane.ready_replicas}
 
-    build()
+    return rendering.render(build)
 
 
 def test_CP1_the_objects_of_a_control_plane(recorder: Recorder) -> None:
@@ -161,8 +107,7 @@ def test_env_of_the_user_wins_over_ours(recorder: Recorder) -> None:
 
 
 def test_CP4_the_url_is_the_services_own(recorder: Recorder) -> None:
-    seen: dict[str, Any] = {}
-    render(Settings(name="hub", namespace="dev", service=Service(port=8000)), seen)
+    seen = render(Settings(name="hub", namespace="dev", service=Service(port=8000)))
     assert recorder.resources
     assert seen["url"] == "http://hub.dev.svc.cluster.local:8000"
 
@@ -174,8 +119,7 @@ def test_CP4_the_phase_follows_the_ready_pods(
     recorder: Recorder, replicas: int, ready: int, phase: str
 ) -> None:
     recorder.ready = ready
-    seen: dict[str, Any] = {}
-    render(Settings(replicas=replicas), seen)
+    seen = render(Settings(replicas=replicas))
     assert (seen["ready"], seen["phase"]) == (ready, phase)
 
 
