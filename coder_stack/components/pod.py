@@ -11,6 +11,7 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import core, meta
 
+from coder_stack.naming import fit
 from coder_stack.settings import Image, Probe, SecretRef, Workload
 
 __all__ = ["Container", "merged", "pod_template", "probe", "secret_env"]
@@ -58,19 +59,18 @@ def pod_template(
     grace_seconds: int = 60,
 ) -> core.v1.PodTemplateSpecArgs:
     """The template of a Deployment. What is empty is left out, so that a diff stays short."""
-    bundles = [_ca_bundle(bundle) for bundle in workload.ca_bundles]
     spec: dict[str, Any] = {
         "service_account_name": service_account,
         "termination_grace_period_seconds": grace_seconds,
         "security_context": merged(_POD_CONTEXT, workload.pod_security_context),
-        "containers": [_container(workload, container, [mount for _, mount in bundles])],
+        "containers": [_container(workload, container)],
         "image_pull_secrets": [{"name": name} for name in container.image.pull_secrets],
         "node_selector": workload.node_selector,
         "tolerations": list(workload.tolerations),
         "affinity": workload.affinity,
         "topology_spread_constraints": list(workload.topology_spread_constraints),
         "priority_class_name": workload.priority_class_name,
-        "volumes": [*container.volumes, *(volume for volume, _ in bundles), *workload.volumes],
+        "volumes": [*container.volumes, *_ca_volumes(workload.ca_bundles), *workload.volumes],
     }
     return core.v1.PodTemplateSpecArgs(
         metadata=meta.v1.ObjectMetaArgs(
@@ -85,9 +85,11 @@ def probe(settings: Probe, port: str, scheme: str = "HTTP") -> Mapping[str, Any]
     """`/healthz`, or None if it is switched off."""
     if not settings.enabled:
         return None
+    # The API server drops a delay of zero: written out, it would look like drift.
+    delay = settings.initial_delay_seconds
     return {
         "httpGet": {"path": "/healthz", "port": port, "scheme": scheme},
-        "initialDelaySeconds": settings.initial_delay_seconds,
+        **({"initialDelaySeconds": delay} if delay else {}),
         "periodSeconds": settings.period_seconds,
         "timeoutSeconds": settings.timeout_seconds,
         "failureThreshold": settings.failure_threshold,
@@ -111,9 +113,8 @@ def merged(defaults: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
     return result
 
 
-def _container(
-    workload: Workload, container: Container, bundles: Sequence[Mapping[str, Any]]
-) -> core.v1.ContainerArgs:
+def _container(workload: Workload, container: Container) -> core.v1.ContainerArgs:
+    bundles = [_ca_mount(ref) for ref in workload.ca_bundles]
     env = [*container.env]
     env += [{"name": name, "value": value} for name, value in workload.env.items()]
     env += [secret_env(name, ref.name, ref.key) for name, ref in workload.secret_env.items()]
@@ -126,7 +127,7 @@ def _container(
         "ports": [{"name": n, "containerPort": port} for n, port in container.ports.items()],
         "env": list({each["name"]: each for each in env}.values()),
         "env_from": list(workload.env_from),
-        "resources": workload.resources.model_dump(),
+        "resources": _filled(workload.resources.model_dump()),
         "readiness_probe": container.readiness,
         "liveness_probe": container.liveness,
         "security_context": merged(_CONTAINER_CONTEXT, workload.security_context),
@@ -135,18 +136,24 @@ def _container(
     return core.v1.ContainerArgs(**_filled(spec))
 
 
-def _ca_bundle(ref: SecretRef) -> tuple[dict[str, Any], dict[str, Any]]:
+def _ca_volumes(bundles: Sequence[SecretRef]) -> list[dict[str, Any]]:
+    """One volume a Secret, also if several of its keys are bundles."""
+    names = dict.fromkeys(ref.name for ref in bundles)
+    return [{"name": _ca_volume(name), "secret": {"secretName": name}} for name in names]
+
+
+def _ca_mount(ref: SecretRef) -> dict[str, Any]:
     """A certificate authority as one file in the folder that Go programs read."""
-    volume = f"ca-{ref.name}"[:63].rstrip("-")
-    return (
-        {"name": volume, "secret": {"secretName": ref.name}},
-        {
-            "name": volume,
-            "mountPath": f"/etc/ssl/certs/{ref.name}.crt",
-            "subPath": ref.key,
-            "readOnly": True,
-        },
-    )
+    return {
+        "name": _ca_volume(ref.name),
+        "mountPath": f"/etc/ssl/certs/{ref.name}-{ref.key.removesuffix('.crt')}.crt",
+        "subPath": ref.key,
+        "readOnly": True,
+    }
+
+
+def _ca_volume(secret_name: str) -> str:
+    return fit(f"ca-{secret_name}")
 
 
 def _filled(fields: dict[str, Any]) -> dict[str, Any]:

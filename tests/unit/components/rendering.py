@@ -71,13 +71,15 @@ def _kind(resource: MockResourceArgs) -> str:
 
 
 def unwrap(value: Any) -> Any:
-    """The value without the marks of secrets, at any depth."""
+    """The value without the marks of secrets, and whole numbers as such, at any depth."""
     if isinstance(value, dict):
         if _SECRET in value:
             return unwrap(value["value"])
         return {key: unwrap(each) for key, each in value.items()}
     if isinstance(value, list):
         return [unwrap(each) for each in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # on Pulumi's wire every number is a float
     return value
 
 

@@ -5,21 +5,29 @@ Wiring only, on Pulumi's mocks; that the objects work is seen in tests/engine.
 
 from typing import Any
 
+import pulumi
 import pytest
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.settings import ControlPlane as Settings
-from coder_stack.settings import Database, Image, Service
+from coder_stack.settings import Database, Image, Service, Tls
 from tests.unit.components import rendering
 from tests.unit.components.rendering import Recorder
 
 
-def render(settings: Settings) -> dict[str, Any]:
+def render(settings: Settings, replicas: int | None = None) -> dict[str, Any]:
     """Build the component, wait for everything it registered, and hand back its outputs."""
 
     def build() -> dict[str, Any]:
-        plane = ControlPlane("c", ControlPlaneArgs(settings=settings))
-        return {"url": plane.url, "phase": plane.phase, "ready": plane.ready_replicas}
+        running = None if replicas is None else pulumi.Output.from_input(replicas)
+        plane = ControlPlane("c", ControlPlaneArgs(settings=settings, replicas=running))
+        return {
+            "url": plane.url,
+            "phase": plane.phase,
+            "ready": plane.ready_replicas,
+            "image": plane.image,
+            "conditions": plane.conditions,
+        }
 
     return rendering.render(build)
 
@@ -112,19 +120,53 @@ def test_CP4_the_url_is_the_services_own(recorder: Recorder) -> None:
     assert seen["url"] == "http://hub.dev.svc.cluster.local:8000"
 
 
+def test_CP4_with_certificates_of_its_own_the_url_is_https(recorder: Recorder) -> None:
+    seen = render(Settings(tls=Tls(secret_names=("t",)), service=Service(tls_port=8443)))
+    assert recorder.resources
+    assert seen["url"] == "https://coder.coder.svc.cluster.local:8443"
+
+
+def test_CP2_the_image_is_an_output(recorder: Recorder) -> None:
+    seen = render(Settings(image=Image(repository="mirror.test/coder", tag="v1")))
+    assert seen["image"] == recorder.container()["image"] == "mirror.test/coder:v1"
+
+
 @pytest.mark.parametrize(
-    ("replicas", "ready", "phase"), [(2, 2, "Ready"), (2, 1, "Pending"), (0, 0, "Pending")]
+    ("replicas", "ready", "phase", "reason"),
+    [
+        (2, 2, "Ready", "Ready"),
+        (2, 1, "Pending", "Pending"),
+        (0, 0, "Pending", "ScaledToZero"),
+    ],
 )
-def test_CP4_the_phase_follows_the_ready_pods(
-    recorder: Recorder, replicas: int, ready: int, phase: str
+def test_CP4_phase_and_condition_follow_the_ready_pods(
+    recorder: Recorder, replicas: int, ready: int, phase: str, reason: str
 ) -> None:
     recorder.ready = ready
     seen = render(Settings(replicas=replicas))
     assert (seen["ready"], seen["phase"]) == (ready, phase)
+    (condition,) = seen["conditions"]
+    assert (condition["component"], condition["type"]) == ("controlPlane", "ControlPlaneReady")
+    assert (condition["status"] == "True", condition["reason"]) == (phase == "Ready", reason)
+
+
+def test_E4_behind_a_closed_gate_fewer_pods_run_and_opening_it_only_adds_pods(
+    recorder: Recorder,
+) -> None:
+    """Pods that run already are not restarted by a license."""
+    closed = render(Settings(replicas=3), replicas=1)
+    before = recorder.one("Deployment")["spec"]
+    assert (before["replicas"], closed["phase"]) == (1, "Ready")
+
+    recorder.resources.clear()
+    render(Settings(replicas=3))
+    after = recorder.one("Deployment")["spec"]
+    assert (after["replicas"], after["template"]) == (3, before["template"])
 
 
 def test_P2_names_at_the_limit_still_fit(recorder: Recorder) -> None:
     name = "n" * 63
-    render(Settings(name=name, namespace=name))
+    render(Settings(name=name, namespace=name, tls=Tls(secret_names=(name,))))
     names = [r.inputs["metadata"]["name"] for r in recorder.resources if r.custom]
-    assert all(len(n) <= 63 for n in names)
+    (volume,) = recorder.one("Deployment")["spec"]["template"]["spec"]["volumes"]
+    assert all(len(n) <= 63 for n in [*names, volume["name"]])

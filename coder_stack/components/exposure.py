@@ -1,0 +1,92 @@
+"""How people reach coderd from outside the cluster: an Ingress or an HTTPRoute for its hosts.
+
+Both lead to the Service's http port; the certificate people see is the controller's or Gateway's
+business. Leaves alone the controllers, the Gateway and the certificates.
+"""
+
+from urllib.parse import urlsplit
+
+from pulumi_kubernetes import apiextensions, core, networking
+
+from coder_stack.components.site import Site
+from coder_stack.settings import HttpRoute, Ingress
+
+__all__ = ["http_route", "ingress"]
+
+
+def ingress(site: Site, want: Ingress, service: core.v1.Service) -> networking.v1.Ingress:
+    """One rule for each host."""
+    host, wildcard = _access_host(site), _wildcard_host(site)
+    certificates = {host: want.tls_secret_name}
+    if wildcard:
+        certificates[wildcard] = want.wildcard_tls_secret_name
+    backend = networking.v1.IngressBackendArgs(
+        service=networking.v1.IngressServiceBackendArgs(
+            name=service.metadata.name,
+            port=networking.v1.ServiceBackendPortArgs(name="http"),
+        )
+    )
+    annotations = dict(want.annotations)
+    if not want.wait:
+        annotations["pulumi.com/skipAwait"] = "true"
+    return networking.v1.Ingress(
+        f"{site.name}-ingress",
+        metadata=site.metadata(annotations=annotations),
+        spec=networking.v1.IngressSpecArgs(
+            ingress_class_name=want.class_name,
+            rules=[
+                networking.v1.IngressRuleArgs(
+                    host=each,
+                    http=networking.v1.HTTPIngressRuleValueArgs(
+                        paths=[
+                            networking.v1.HTTPIngressPathArgs(
+                                path="/", path_type="Prefix", backend=backend
+                            )
+                        ]
+                    ),
+                )
+                for each in certificates
+            ],
+            tls=[
+                networking.v1.IngressTLSArgs(hosts=[each], secret_name=secret)
+                for each, secret in certificates.items()
+                if secret
+            ]
+            or None,
+        ),
+        opts=site.child(),
+    )
+
+
+def http_route(
+    site: Site, want: HttpRoute, service: core.v1.Service
+) -> apiextensions.CustomResource:
+    """One route for all hosts, attached to the given Gateways."""
+    backend = {"name": service.metadata.name, "port": site.settings.service.port}
+    everything = {"path": {"type": "PathPrefix", "value": "/"}}
+    return apiextensions.CustomResource(
+        f"{site.name}-http-route",
+        api_version="gateway.networking.k8s.io/v1",
+        kind="HTTPRoute",
+        metadata=site.metadata(annotations=want.annotations),
+        spec={
+            "parentRefs": list(want.parent_refs),
+            "hostnames": [host for host in (_access_host(site), _wildcard_host(site)) if host],
+            "rules": [{"matches": [everything], "backendRefs": [backend]}],
+        },
+        opts=site.child(),
+    )
+
+
+def _access_host(site: Site) -> str:
+    """The settings see to it that there is one."""
+    return urlsplit(site.settings.access_url or "").hostname or ""
+
+
+def _wildcard_host(site: Site) -> str | None:
+    """Kubernetes takes a wildcard for a whole label only: `*--apps.a.test` becomes `*.a.test`."""
+    wildcard = site.settings.wildcard_access_url
+    if not wildcard:
+        return None
+    parent = wildcard.split(":")[0].split(".", 1)[1]
+    return f"*.{parent.lower()}"
