@@ -1,0 +1,33 @@
+"""What the operator's access gives to the components that live on a license.
+
+A way to coderd with its token, which deployment answers there, and what the license allows. The
+Operator component makes one; provisioners and proxies take it. Leaves alone how access is won.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from coder_stack.conditions import is_entitled
+
+__all__ = ["OperatorHandle"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorHandle:
+    """Operator access, as other components see it."""
+
+    connection: pulumi.Input[Mapping[str, Any]]
+    token: pulumi.Input[str]
+    """A session token of the operator; a secret."""
+    deployment_id: pulumi.Input[str]
+    version: pulumi.Input[str]
+    """Of coderd."""
+    facts: pulumi.Output[Mapping[str, Any]]
+    """Outputs of Entitlements: features, tier, stale, reason."""
+
+    def entitled(self, feature: str) -> pulumi.Output[bool]:
+        """Whether the license allows it, grace included (E3)."""
+        return self.facts.apply(lambda facts: is_entitled(facts.get("features") or {}, feature))
