@@ -8,7 +8,7 @@ carries the material, and who decides that the license allows keys (gate.py).
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, date
 from typing import Any
 
 import pulumi
@@ -16,6 +16,7 @@ from pulumi import dynamic
 from pydantic import SecretStr
 
 from coder_stack.coderd import (
+    CoderdError,
     ForbiddenByRole,
     KeyRejected,
     NotEntitled,
@@ -28,6 +29,7 @@ from coder_stack.coderd import (
 from coder_stack.dynamic.base import CoderdProvider, Proposal
 from coder_stack.dynamic.connection import Link
 from coder_stack.dynamic.gate import NOT_PROVISIONED, first_opens, report_deferred
+from coder_stack.dynamic.key_adoption import hear_offer, offered_key
 from coder_stack.dynamic.key_identity import canonical_tags
 from coder_stack.dynamic.key_inputs import KeyInputs, KeyState, settled
 from coder_stack.dynamic.key_issue import issue_key, remove_key
@@ -64,17 +66,23 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         self, proposal: Proposal[KeyInputs], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Settle the name, or put the change off while the license is gone."""
-        del link
         values, problems = settled(proposal)
         if proposal.whole is not None:
             report_deferred(self.label(proposal.whole), values["deferred"])
+            if link is not None and (key := self._expected(link, proposal.whole)):
+                # A key that is taken over is as old as it is, also for its rotation by age.
+                values = {**values, "issued_on": _day_of(key)}
         return values, problems
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
         """A name that is not settled yet is left out, or dependants would take it for empty."""
+        offered = hear_offer(_olds, news)
         result = super().check(_olds, news)
         if not result.inputs.get("name"):
             result.inputs.pop("name", None)
+        if offered and not news.get("exact_name"):
+            why = "must be true where a key is taken over: a generated name is never its name"
+            result.failures.append(dynamic.CheckFailure("exact_name", why))
         return result
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
@@ -89,10 +97,12 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return result
 
     def create_object(self, link: Link, want: KeyInputs) -> KeyState:
-        """A new key, or without entitlement only its place (E4)."""
+        """A new key or the offered one, or without entitlement only its place (E4)."""
         if not want.enabled:
             return KeyState.model_validate({**dict(want), "reason": Reason.NOT_ENTITLED})
-        issued = issue_key(link.coderd, want.organization, want.name, want.tags)
+        issued = offered_key(link.coderd, want, self.label(want)) or issue_key(
+            link.coderd, want.organization, want.name, want.tags
+        )
         return KeyState.model_validate({**dict(want), **_of_coderd(issued.key, issued.material)})
 
     def update_object(self, link: Link, want: KeyInputs, known: KeyState) -> KeyState:
@@ -136,7 +146,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
                 **_of_coderd(found, known.material),
                 **renamed,
                 "deployment_id": live,
-                "issued_on": known.issued_on or found.created_at.astimezone(UTC).date(),
+                "issued_on": known.issued_on or _day_of(found),
                 "material_valid": opened is not None and opened.id == found.id,
                 "provisioned": True,
                 "reason": "" if known.enabled else Reason.NOT_ENTITLED,
@@ -149,6 +159,14 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             remove_key(link.coderd, known.organization, known.key_id)
         elif known.material.get_secret_value() and known.name:
             link.coderd.delete_provisioner_key(known.organization, known.name)
+
+    def _expected(self, link: Link, want: KeyInputs) -> Key | None:
+        """The key that `create` will take over, as far as a preview can see."""
+        try:
+            found = offered_key(link.quick, want, self.label(want)) if want.enabled else None
+        except CoderdError:
+            return None
+        return found.key if found else None
 
 
 class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
@@ -183,6 +201,7 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
         rotate_after_days: int | None = None,
         enabled: pulumi.Input[bool] = True,
         secret_sha256: pulumi.Input[str] | None = None,
+        adopt_material: pulumi.Input[str] | None = None,
         token: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -198,6 +217,10 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
             "rotate_after_days": rotate_after_days,
             "enabled": enabled,
             "secret_sha256": secret_sha256,
+            # Like the token, it is given to `check` and kept by nobody.
+            "adopt_material": None
+            if adopt_material is None
+            else pulumi.Output.secret(adopt_material),
         }
         super().__init__(ProvisionerKeyProvider(), resource_name, props, opts)
 
@@ -228,6 +251,10 @@ def _of_coderd(key: Key, material: SecretStr) -> dict[str, Any]:
         "material": material,
         "material_sha256": hashlib.sha256(text.encode()).hexdigest() if text else "",
     }
+
+
+def _day_of(key: Key) -> date:
+    return key.created_at.astimezone(UTC).date()
 
 
 def _secret_state(seen: str | None, ours: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from coder_stack.dynamic.key_identity import name_fault, tags_fault
 from coder_stack.settings.control_plane import Service
@@ -68,6 +68,12 @@ class Key(Part):
             "(organization, name, tags). Needs `exactName`."
         ),
     )
+
+    @model_validator(mode="after")
+    def _adopted_by_name(self) -> "Key":
+        if self.adopt_secret and not self.exact_name:
+            raise ValueError("adoptSecret needs exactName: a generated name is never the key's")
+        return self
 
 
 class Provisioner(Workload):

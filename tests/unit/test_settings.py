@@ -104,6 +104,16 @@ def test_B1_a_mistake_says_what_was_given_and_what_is_allowed(
     assert problems(controlPlane=settings) == [sentence]
 
 
+def test_B1_a_key_is_adopted_by_its_exact_name() -> None:
+    key = {"adoptSecret": "old-key"}
+    (problem,) = problems(provisioners=[{"name": "fleet", "key": key}])
+    assert problem.startswith("provisioners[0].key: adoptSecret needs exactName: ")
+    (adopting,) = read(
+        provisioners=[{"name": "fleet", "key": {**key, "exactName": True}}]
+    ).provisioners
+    assert adopting.key.adopt_secret == "old-key"
+
+
 def test_B1_what_stands_under_a_secret_key_is_never_shown() -> None:
     config = {"coder-stack:controlPlane": json.dumps({"replicas": "hunter2"})}
     with pytest.raises(ConfigError) as caught:
