@@ -1,0 +1,45 @@
+"""What provisioners and proxies have in common: pods that run on something which coderd gave out.
+
+The material is in a Secret, and pods run once it was there; a license that is lost later stops none
+(E4, E5). Leaves alone what the material is and who decides that the license allows it.
+"""
+
+import base64
+
+import pulumi
+from pulumi_kubernetes import apps, core, meta
+
+__all__ = ["gated_replicas", "material_secret", "ready_replicas"]
+
+
+def gated_replicas(
+    wanted: int, provisioned: pulumi.Output[bool], enabled: pulumi.Output[bool]
+) -> pulumi.Output[int]:
+    """None before the gate first opens, and all of them ever after.
+
+    `enabled` is asked too: while the license cannot be known yet, neither can the replicas.
+    """
+    return pulumi.Output.all(provisioned, enabled).apply(lambda gate: wanted if any(gate) else 0)
+
+
+def material_secret(
+    name: str,
+    metadata: meta.v1.ObjectMetaArgs,
+    key: str,
+    material: pulumi.Output[str],
+    opts: pulumi.ResourceOptions,
+) -> core.v1.Secret:
+    """A Secret with that one value; empty while coderd has given out nothing.
+
+    As data, not stringData: what was once applied as stringData stays in the object, so after a
+    change of the key the material would be under both (K4).
+    """
+    encoded = pulumi.Output.secret(material).apply(
+        lambda text: base64.b64encode((text or "").encode()).decode()
+    )
+    return core.v1.Secret(name, metadata=metadata, data={key: encoded}, opts=opts)
+
+
+def ready_replicas(deployment: apps.v1.Deployment) -> pulumi.Output[int]:
+    """As of the last look; Kubernetes leaves the field out while there is none."""
+    return deployment.status.apply(lambda status: (status.ready_replicas if status else None) or 0)

@@ -1,0 +1,284 @@
+"""External provisioner daemons with one key: the key, its Secret, an account with rights, pods.
+
+The graph's own order is the rotation (K5): new key, Secret, rollout, daemons connected, old key
+deleted. Without entitlement everything is there but the key and the pods (E4). Leaves alone what
+a key is (dynamic/provisioner_key.py), and the namespaces, which exist already.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pulumi
+from pulumi_kubernetes import apps, core, meta
+
+from coder_stack.components.gated import gated_replicas, material_secret, ready_replicas
+from coder_stack.components.labels import Labels
+from coder_stack.components.operator_handle import OperatorHandle
+from coder_stack.components.pod import Container, pod_template, secret_env
+from coder_stack.components.workspace_rights import workspace_rights
+from coder_stack.conditions import (
+    Condition,
+    daemons_connected,
+    deployment_ready,
+    entitled,
+    provisioner_key_ready,
+    secret_ready,
+)
+from coder_stack.dynamic.daemons_connected import DaemonsConnected
+from coder_stack.dynamic.provisioner_key import ProvisionerKey
+from coder_stack.naming import fit
+from coder_stack.settings import Image
+from coder_stack.settings import Provisioner as Settings
+
+__all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
+
+FEATURE = "external_provisioner_daemons"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvisionerArgs:
+    """What decides how the daemons are deployed, and whose they are."""
+
+    settings: Settings
+    operator: OperatorHandle
+    image: Image
+    """The control plane's: used unless the settings name another."""
+    url: pulumi.Input[str]
+    """Of coderd inside the cluster: used unless the settings name another."""
+    namespace: pulumi.Input[str]
+    """Coderd's: used unless the settings name another."""
+    adopted_material: pulumi.Input[str] | None = None
+    """What the Secret `key.adoptSecret` holds; a secret."""
+
+
+class Provisioner(pulumi.ComponentResource):
+    """Daemons that build workspaces for one organization."""
+
+    key: ProvisionerKey
+    secret: core.v1.Secret
+    deployment: apps.v1.Deployment
+    daemons: DaemonsConnected
+    conditions: pulumi.Output[list[dict[str, str]]]
+    summary: pulumi.Output[dict[str, Any]]
+    """For the stack's outputs: which key, how old, which tags, how many daemons."""
+
+    def __init__(
+        self, name: str, args: ProvisionerArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("coder-stack:index:Provisioner", name, None, opts)
+        self._name = name
+        self._args = args
+        self._settings = want = args.settings
+        self._namespace = want.namespace or args.namespace
+        self._object_name = fit(f"{want.name}-provisioner")
+        self._labels = Labels(
+            name="coder-provisioner",
+            instance=want.name,
+            component="provisioner",
+            more=want.labels,
+        )
+        self.key = self._key()
+        self._replicas = gated_replicas(want.replicas, self.key.provisioned, self.key.enabled)
+        self.secret = self._secret()
+        account = self._account()
+        rights = self._rights(account)
+        self.deployment = self._deployment(account, [self.secret, *rights])
+        self.daemons = self._daemons()
+        facts = self._facts()
+        self.conditions = facts.apply(
+            lambda seen: [c.model_dump() for c in _conditions(want, seen)]
+        )
+        self.summary = facts.apply(lambda seen: _summary(want, seen, datetime.now(UTC).date()))
+        self.register_outputs({"conditions": self.conditions, "summary": self.summary})
+
+    def _key(self) -> ProvisionerKey:
+        key, operator = self._settings.key, self._args.operator
+        return ProvisionerKey(
+            f"{self._name}-key",
+            connection=operator.connection,
+            token=operator.token,
+            organization=self._settings.organization,
+            base_name=key.name or self._settings.name,
+            exact_name=key.exact_name,
+            tags=key.tags,
+            deployment_id=operator.deployment_id,
+            trigger=key.rotation,
+            rotate_after_days=key.rotate_after_days,
+            enabled=operator.entitled(FEATURE),
+            adopt_material=self._args.adopted_material,
+            opts=self._child(),
+        )
+
+    def _secret(self) -> core.v1.Secret:
+        key = self._settings.key
+        return material_secret(
+            f"{self._name}-secret",
+            self._metadata(key.secret_name or fit(f"{self._settings.name}-provisioner-key")),
+            key.secret_key,
+            self.key.material,
+            self._child(),
+        )
+
+    def _account(self) -> core.v1.ServiceAccount:
+        return core.v1.ServiceAccount(
+            f"{self._name}-account",
+            metadata=self._metadata(self._object_name, self._settings.service_account_annotations),
+            opts=self._child(),
+        )
+
+    def _rights(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
+        want = self._settings
+        # The own namespace may not be known by name yet, and no namespace is called "own_".
+        home = want.namespace or "own_"
+        return workspace_rights(
+            self._name,
+            object_name=self._object_name,
+            namespaces={
+                **{each: each for each in want.workspace_namespaces},
+                home: self._namespace,
+            },
+            account=account,
+            deployments=want.workspace_deployments,
+            labels=self._labels.all,
+            parent=self,
+        )
+
+    def _deployment(
+        self, account: core.v1.ServiceAccount, after: list[pulumi.Resource]
+    ) -> apps.v1.Deployment:
+        want = self._settings
+        return apps.v1.Deployment(
+            f"{self._name}-deployment",
+            metadata=self._metadata(self._object_name, want.annotations),
+            spec=apps.v1.DeploymentSpecArgs(
+                replicas=self._replicas,
+                selector=meta.v1.LabelSelectorArgs(match_labels=self._labels.selector),
+                template=pod_template(
+                    want,
+                    self._container(),
+                    service_account=account.metadata.name,
+                    labels=self._labels.all,
+                    annotations={"checksum/secret": self.key.material_sha256},
+                    grace_seconds=want.termination_grace_period_seconds,
+                ),
+            ),
+            opts=self._child(after),
+        )
+
+    def _container(self) -> Container:
+        """No probe: provisionerd serves no http, and only coderd knows whether it is connected.
+
+        Neither organization nor tags are said here: the real daemon refuses them beside a key.
+        """
+        want = self._settings
+        pod_name = {"fieldRef": {"fieldPath": "metadata.name"}}
+        return Container(
+            name="provisioner",
+            image=want.image or self._args.image,
+            args=["provisionerd", "start", *want.args],
+            env=[
+                {"name": "CODER_URL", "value": want.url or self._args.url},
+                secret_env(
+                    "CODER_PROVISIONER_DAEMON_KEY", self.secret.metadata.name, want.key.secret_key
+                ),
+                {"name": "CODER_PROVISIONER_DAEMON_NAME", "valueFrom": pod_name},
+            ],
+        )
+
+    def _daemons(self) -> DaemonsConnected:
+        want, operator = self._settings, self._args.operator
+        return DaemonsConnected(
+            f"{self._name}-daemons",
+            connection=operator.connection,
+            token=operator.token,
+            organization=self.key.organization,
+            key_id=self.key.key_id,
+            minimum=self._replicas,
+            timeout_seconds=want.connect_timeout_seconds,
+            expected_version=operator.version,
+            revision=pulumi.Output.concat(self.key.material_sha256, "/", self._replicas.apply(str)),
+            enabled=self.key.enabled,
+            opts=self._child([self.deployment]),
+        )
+
+    def _facts(self) -> pulumi.Output[dict[str, Any]]:
+        key, daemons = self.key, self.daemons
+        return pulumi.Output.all(
+            license=self._args.operator.facts,
+            organization=key.organization,
+            key_id=key.key_id,
+            key_name=key.name,
+            created_at=key.created_at,
+            tags=key.tags,
+            provisioned=key.provisioned,
+            key_reason=key.reason,
+            deferred=key.deferred,
+            secret_name=self.secret.metadata.name,
+            ready=ready_replicas(self.deployment),
+            daemons=daemons.count,
+            versions=daemons.versions,
+            connected=daemons.connected,
+            daemons_reason=daemons.reason,
+            skewed=daemons.skewed,
+        )
+
+    def _child(self, after: list[pulumi.Resource] | None = None) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, depends_on=after)
+
+    def _metadata(
+        self, name: str, annotations: Mapping[str, str] | None = None
+    ) -> meta.v1.ObjectMetaArgs:
+        return meta.v1.ObjectMetaArgs(
+            name=name,
+            namespace=self._namespace,
+            labels=self._labels.all,
+            annotations=annotations or None,
+        )
+
+
+def age_in_days(created_at: str, today: date) -> int | None:
+    """Whole days since then; None for what was not made yet."""
+    if not created_at:
+        return None
+    return (today - datetime.fromisoformat(created_at).astimezone(UTC).date()).days
+
+
+def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
+    about, provisioned = f"provisioner/{want.name}", bool(seen["provisioned"])
+    return [
+        entitled("ExternalProvisionersEntitled", about, FEATURE, seen["license"]),
+        provisioner_key_ready(
+            about,
+            provisioned=provisioned,
+            name=seen["key_name"],
+            reason=seen["key_reason"],
+            deferred=seen["deferred"],
+        ),
+        secret_ready(
+            "ProvisionerKeySecretReady", about, seen["secret_name"], provisioned=provisioned
+        ),
+        deployment_ready(about, want.replicas, seen["ready"], gated=not provisioned),
+        daemons_connected(
+            about,
+            connected=bool(seen["connected"]),
+            minimum=want.replicas,
+            reason=seen["daemons_reason"],
+            skewed=seen["skewed"],
+        ),
+    ]
+
+
+def _summary(want: Settings, seen: Mapping[str, Any], today: date) -> dict[str, Any]:
+    return {
+        "name": want.name,
+        "organization": seen["organization"],
+        "keyId": seen["key_id"],
+        "keyName": seen["key_name"] if seen["provisioned"] else "",
+        "keyCreatedAt": seen["created_at"],
+        "keyAgeDays": age_in_days(seen["created_at"], today),
+        "tags": seen["tags"],
+        "daemons": int(seen["daemons"]),
+        "versions": seen["versions"],
+    }

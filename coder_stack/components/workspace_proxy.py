@@ -1,0 +1,230 @@
+"""A workspace proxy: registered in coderd, and running here with the token it got there.
+
+Registration, Secret, an account without rights, Deployment, Service (W1). Without entitlement
+everything is there but the registration and the pods (E4). Leaves alone DNS, ingress and
+certificates in front of the Service, and what the proxy tells coderd about itself.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+from pulumi_kubernetes import apps, core, meta
+
+from coder_stack.components.gated import gated_replicas, material_secret, ready_replicas
+from coder_stack.components.labels import Labels
+from coder_stack.components.operator_handle import OperatorHandle
+from coder_stack.components.pod import Container, pod_template, probe, secret_env
+from coder_stack.conditions import (
+    Condition,
+    deployment_ready,
+    entitled,
+    proxy_healthy,
+    proxy_registered,
+)
+from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
+from coder_stack.naming import fit
+from coder_stack.settings import Image
+from coder_stack.settings import WorkspaceProxy as Settings
+
+__all__ = ["WorkspaceProxy", "WorkspaceProxyArgs"]
+
+FEATURE = "workspace_proxy"
+_HTTP_PORT = 8080
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkspaceProxyArgs:
+    """What decides how the proxy is registered and deployed."""
+
+    settings: Settings
+    operator: OperatorHandle
+    image: Image
+    """The control plane's: used unless the settings name another."""
+    primary_url: pulumi.Input[str]
+    """Where the proxy reaches coderd: used unless the settings name another."""
+    namespace: pulumi.Input[str]
+    """Coderd's: used unless the settings name another."""
+
+
+class WorkspaceProxy(pulumi.ComponentResource):
+    """A proxy near its users, which relays to workspaces for coderd."""
+
+    registration: WorkspaceProxyRegistration
+    secret: core.v1.Secret
+    deployment: apps.v1.Deployment
+    service: core.v1.Service
+    conditions: pulumi.Output[list[dict[str, str]]]
+    summary: pulumi.Output[dict[str, Any]]
+    """For the stack's outputs: id, looks, URL, health and version as coderd saw them last."""
+
+    def __init__(
+        self, name: str, args: WorkspaceProxyArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("coder-stack:index:WorkspaceProxy", name, None, opts)
+        self._name = name
+        self._args = args
+        self._settings = want = args.settings
+        self._namespace = want.namespace or args.namespace
+        self._object_name = fit(f"{want.name}-proxy")
+        self._labels = Labels(
+            name="coder-workspace-proxy",
+            instance=want.name,
+            component="workspace-proxy",
+            more=want.labels,
+        )
+        self.registration = self._registration()
+        self._replicas = gated_replicas(
+            want.replicas, self.registration.provisioned, self.registration.enabled
+        )
+        self.secret = self._secret()
+        self.deployment = self._deployment(self._account())
+        self.service = self._service()
+        facts = self._facts()
+        self.conditions = facts.apply(
+            lambda seen: [c.model_dump() for c in _conditions(want, seen)]
+        )
+        self.summary = facts.apply(lambda seen: _summary(want, seen))
+        self.register_outputs({"conditions": self.conditions, "summary": self.summary})
+
+    def _registration(self) -> WorkspaceProxyRegistration:
+        want, operator = self._settings, self._args.operator
+        return WorkspaceProxyRegistration(
+            f"{self._name}-registration",
+            connection=operator.connection,
+            token=operator.token,
+            name=want.name,
+            display_name=want.display_name,
+            icon=want.icon,
+            trigger=want.rotation,
+            enabled=operator.entitled(FEATURE),
+            opts=self._child(),
+        )
+
+    def _secret(self) -> core.v1.Secret:
+        want = self._settings
+        return material_secret(
+            f"{self._name}-secret",
+            self._metadata(want.secret_name or fit(f"{want.name}-proxy-token")),
+            want.secret_key,
+            self.registration.proxy_token,
+            self._child(),
+        )
+
+    def _account(self) -> core.v1.ServiceAccount:
+        """A proxy asks nothing of Kubernetes."""
+        return core.v1.ServiceAccount(
+            f"{self._name}-account",
+            metadata=self._metadata(self._object_name, self._settings.service_account_annotations),
+            automount_service_account_token=False,
+            opts=self._child(),
+        )
+
+    def _deployment(self, account: core.v1.ServiceAccount) -> apps.v1.Deployment:
+        want = self._settings
+        return apps.v1.Deployment(
+            f"{self._name}-deployment",
+            metadata=self._metadata(self._object_name, want.annotations),
+            spec=apps.v1.DeploymentSpecArgs(
+                replicas=self._replicas,
+                selector=meta.v1.LabelSelectorArgs(match_labels=self._labels.selector),
+                template=pod_template(
+                    want,
+                    self._container(),
+                    service_account=account.metadata.name,
+                    labels=self._labels.all,
+                    annotations={"checksum/secret": self.registration.proxy_token_sha256},
+                ),
+            ),
+            opts=self._child([self.secret]),
+        )
+
+    def _container(self) -> Container:
+        want = self._settings
+        plain: dict[str, pulumi.Input[str] | None] = {
+            "CODER_PRIMARY_ACCESS_URL": want.primary_url or self._args.primary_url,
+            "CODER_ACCESS_URL": want.access_url,
+            "CODER_WILDCARD_ACCESS_URL": want.wildcard_access_url,
+            "CODER_PROXY_DERP_ONLY": "true" if want.derp_only else None,
+            "CODER_HTTP_ADDRESS": f"0.0.0.0:{_HTTP_PORT}",
+        }
+        return Container(
+            name="proxy",
+            image=want.image or self._args.image,
+            args=["wsproxy", "server"],
+            env=[
+                *(
+                    {"name": name, "value": value}
+                    for name, value in plain.items()
+                    if value is not None
+                ),
+                secret_env("CODER_PROXY_SESSION_TOKEN", self.secret.metadata.name, want.secret_key),
+            ],
+            ports={"http": _HTTP_PORT},
+            readiness=probe(want.readiness_probe, "http"),
+            liveness=probe(want.liveness_probe, "http"),
+        )
+
+    def _service(self) -> core.v1.Service:
+        want = self._settings.service
+        return core.v1.Service(
+            f"{self._name}-service",
+            metadata=self._metadata(self._object_name, want.annotations),
+            spec=core.v1.ServiceSpecArgs(
+                type=want.type,
+                selector=self._labels.selector,
+                ports=[core.v1.ServicePortArgs(name="http", port=want.port, target_port="http")],
+            ),
+            opts=self._child(),
+        )
+
+    def _facts(self) -> pulumi.Output[dict[str, Any]]:
+        registered = self.registration
+        return pulumi.Output.all(
+            license=self._args.operator.facts,
+            proxy_id=registered.proxy_id,
+            display_name=registered.display_name,
+            provisioned=registered.provisioned,
+            reason=registered.reason,
+            deferred=registered.deferred,
+            health=registered.status,
+            version=registered.version,
+            ready=ready_replicas(self.deployment),
+        )
+
+    def _child(self, after: list[pulumi.Resource] | None = None) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, depends_on=after)
+
+    def _metadata(
+        self, name: str, annotations: Mapping[str, str] | None = None
+    ) -> meta.v1.ObjectMetaArgs:
+        return meta.v1.ObjectMetaArgs(
+            name=name,
+            namespace=self._namespace,
+            labels=self._labels.all,
+            annotations=annotations or None,
+        )
+
+
+def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
+    about, provisioned = f"proxy/{want.name}", bool(seen["provisioned"])
+    return [
+        entitled("WorkspaceProxyEntitled", about, FEATURE, seen["license"]),
+        proxy_registered(
+            about, provisioned=provisioned, reason=seen["reason"], deferred=seen["deferred"]
+        ),
+        deployment_ready(about, want.replicas, seen["ready"], gated=not provisioned),
+        proxy_healthy(about, provisioned=provisioned, health=seen["health"]),
+    ]
+
+
+def _summary(want: Settings, seen: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": want.name,
+        "displayName": seen["display_name"],
+        "proxyId": seen["proxy_id"],
+        "accessUrl": want.access_url,
+        "health": seen["health"],
+        "version": seen["version"],
+    }
