@@ -18,17 +18,26 @@ from sandbox.errors import SandboxError
 
 def client(kubeconfig: Path) -> httpx.Client:
     """A client for a kubeconfig of this sandbox (a token and a CA file, nothing else)."""
+    return httpx.Client(**_settings(kubeconfig))
+
+
+def async_client(kubeconfig: Path) -> httpx.AsyncClient:
+    """The same for a process that does several things at once."""
+    return httpx.AsyncClient(**_settings(kubeconfig))
+
+
+def _settings(kubeconfig: Path) -> dict[str, Any]:
     config: dict[str, Any] = yaml.safe_load(kubeconfig.read_text())
     cluster = config["clusters"][0]["cluster"]
     token = config["users"][0]["user"]["token"]
-    return httpx.Client(
-        base_url=cluster["server"],
-        headers={"Authorization": f"Bearer {token}"},
-        verify=ssl.create_default_context(cafile=cluster["certificate-authority"]),
-        timeout=5,
+    return {
+        "base_url": cluster["server"],
+        "headers": {"Authorization": f"Bearer {token}"},
+        "verify": ssl.create_default_context(cafile=cluster["certificate-authority"]),
+        "timeout": 5,
         # A proxy that the user's environment names has no business with 127.0.0.1.
-        trust_env=False,
-    )
+        "trust_env": False,
+    }
 
 
 def answers(http: httpx.Client) -> bool:

@@ -4,6 +4,8 @@ Deleting is soft: the name is free at once, the id stays. A change is never part
 proxy is the deployment itself and has no row.
 """
 
+from datetime import timedelta
+
 from sandbox.coderd.rules.body import BOOL, UUID, Body, Field, Shape
 from sandbox.coderd.rules.go_text import quoted
 from sandbox.coderd.rules.identifiers import NIL_UUID, as_uuid, hashed, new_uuid, random_text
@@ -47,6 +49,8 @@ REGISTRATION = Shape(
 DEREGISTRATION = Shape("DeregisterWorkspaceProxyRequest", (Field("replica_id", UUID),))
 FEATURE = "workspace_proxy"
 SECRET_LENGTH = 64
+# coderd asks each proxy how it is once a minute; here a proxy that was not heard of fails that.
+SILENT_AFTER = timedelta(minutes=1)
 _UNIQUE = 'pq: duplicate key value violates unique constraint "workspace_proxies_lower_name_idx"'
 
 
@@ -203,12 +207,16 @@ def deregister(world: World, body: Body) -> None:
 
 
 def health(world: World, proxy: Proxy) -> str:
-    """`ok` while a replica runs. The simulation takes a proxy's word and polls nobody."""
+    """`ok` while a replica is heard of. The simulation takes a proxy's word and polls nobody."""
     if is_primary(world, proxy):
         return "ok"
     if not proxy.url:
         return "unregistered"
-    running = any(r.proxy_id == proxy.id and not r.stopped for r in world.records.replicas.values())
+    since = world.now() - SILENT_AFTER
+    running = any(
+        r.proxy_id == proxy.id and not r.stopped and r.updated_at >= since
+        for r in world.records.replicas.values()
+    )
     return "ok" if running else "unreachable"
 
 

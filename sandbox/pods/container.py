@@ -1,0 +1,109 @@
+"""A running pod of ours as the kubelet would see it: which program, with which environment.
+
+Pure: from the API server's JSON to who should be playing. Pods of anybody else are no concern.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, cast
+
+Object = Mapping[str, Any]
+COMPONENT = "app.kubernetes.io/component"
+_RELEASE = re.compile(r"v?(\d+\.\d+\.\d+)$")
+
+
+class Program(Enum):
+    """What a container runs, by the beginning of its arguments."""
+
+    CODERD = ("server",)
+    DAEMON = ("provisionerd", "start")
+    PROXY = ("wsproxy", "server")
+
+
+@dataclass(frozen=True)
+class FromSecret:
+    """An environment variable whose value stands in a Secret of the pod's namespace."""
+
+    name: str
+    key: str
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Container:
+    """The one container of a running pod."""
+
+    uid: str
+    namespace: str
+    pod: str
+    program: Program
+    env: Mapping[str, str | FromSecret]
+    version: str = ""
+    """Coder's release by the image's tag, or "" if the tag does not say."""
+
+
+def containers(pods: Iterable[Object]) -> dict[str, Container]:
+    """Who should be playing now, by the pod's uid; a pod that is being deleted has ended."""
+    found = (container(pod) for pod in pods if is_running(pod))
+    return {each.uid: each for each in found if each}
+
+
+def is_running(pod: Object) -> bool:
+    """Whether the kubelet has started it, and nobody has asked for its end."""
+    ended = "deletionTimestamp" in pod["metadata"]
+    return pod.get("status", {}).get("phase") == "Running" and not ended
+
+
+def container(pod: Object) -> Container | None:
+    """The pod's container, if it runs a program of Coder's."""
+    meta, spec = pod["metadata"], pod["spec"]["containers"][0]
+    arguments = tuple(spec.get("args") or ())
+    for program in Program:
+        if arguments[: len(program.value)] == program.value:
+            return Container(
+                uid=meta["uid"],
+                namespace=meta["namespace"],
+                pod=meta["name"],
+                program=program,
+                env=_environment(pod, spec.get("env") or []),
+                version=_release(spec.get("image", "")),
+            )
+    return None
+
+
+def serves_coderd(pod: Object, port: int) -> bool:
+    """Whether a connection to that port of the pod ends at coderd's plain HTTP listener."""
+    if not is_running(pod) or pod["metadata"].get("labels", {}).get(COMPONENT) != "coderd":
+        return False
+    ports: list[Object] = pod["spec"]["containers"][0].get("ports") or []
+    return any(each.get("name") == "http" and each["containerPort"] == port for each in ports)
+
+
+def _environment(pod: Object, listed: list[Object]) -> dict[str, str | FromSecret]:
+    """In order, so that the last one of a name wins, as in the kubelet."""
+    env: dict[str, str | FromSecret] = {}
+    for each in listed:
+        source: Object = each.get("valueFrom") or {}
+        if reference := source.get("secretKeyRef"):
+            optional = reference.get("optional", False)
+            env[each["name"]] = FromSecret(reference["name"], reference["key"], optional)
+        elif field := source.get("fieldRef"):
+            env[each["name"]] = _field(pod, field["fieldPath"])
+        elif not source:
+            env[each["name"]] = each.get("value", "")
+    return env
+
+
+def _field(pod: Object, path: str) -> str:
+    found: Any = pod
+    for step in path.split("."):
+        found = cast("Object", found).get(step, "") if isinstance(found, Mapping) else ""
+    return str(found)
+
+
+def _release(image: str) -> str:
+    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
+    known = _RELEASE.match(tag)
+    return f"v{known[1]}" if known else ""

@@ -1,0 +1,123 @@
+"""Daemons and proxies are connected exactly while a pod of the cluster holds a live credential."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox.pods import playing
+from tests.cluster.pods.workloads import Workloads, eventually, workloads
+from tests.harness import Cluster
+from tests.simulation import Simulation, simulated
+
+pytestmark = pytest.mark.cluster
+KEYS = "/api/v2/organizations/coder/provisionerkeys"
+KEY_ENV = {
+    "name": "CODER_PROVISIONER_DAEMON_KEY",
+    "valueFrom": {"secretKeyRef": {"name": "eu-key", "key": "key"}},
+}
+
+
+@pytest.fixture
+def place(cluster: Cluster) -> Iterator[Workloads]:
+    with workloads(cluster) as made:
+        yield made
+
+
+@pytest.fixture
+def coderd() -> Iterator[Simulation]:
+    with simulated(licensed=True) as simulation:
+        yield simulation
+
+
+def new_key(coderd: Simulation, name: str) -> str:
+    made: dict[str, Any] = coderd.act("POST", KEYS, {"name": name})
+    return made["key"]
+
+
+def keys_in_use(coderd: Simulation) -> dict[str, int]:
+    listed: list[dict[str, Any]] = coderd.act("GET", f"{KEYS}/daemons")
+    return {row["key"]["name"]: len(row["daemons"]) for row in listed if row["daemons"]}
+
+
+def test_P3_daemons_come_and_go_with_their_pods(
+    cluster: Cluster, place: Workloads, coderd: Simulation
+) -> None:
+    place.secret("eu-key", key=new_key(coderd, "eu"))
+    with playing(cluster.kubeconfig, place.namespace, coderd.url) as players:
+        eu = place.deployment("eu", "provisionerd", "start", env=[KEY_ENV])
+        assert eventually(lambda: keys_in_use(coderd) == {"eu": 1})
+        place.scale(eu, 2)
+        assert eventually(lambda: keys_in_use(coderd) == {"eu": 2})
+        assert eventually(lambda: len(players.accepted) == 2)
+        place.scale(eu, 0)
+        assert eventually(lambda: keys_in_use(coderd) == {})
+
+
+def test_a_running_daemon_keeps_its_key_until_its_pod_is_replaced(
+    cluster: Cluster, place: Workloads, coderd: Simulation
+) -> None:
+    place.secret("eu-key", key=new_key(coderd, "old"))
+    with playing(cluster.kubeconfig, place.namespace, coderd.url):
+        eu = place.deployment("eu", "provisionerd", "start", env=[KEY_ENV])
+        assert eventually(lambda: keys_in_use(coderd) == {"old": 1})
+        secret = f"/api/v1/namespaces/{place.namespace}/secrets/eu-key"
+        cluster.patch(secret, {"stringData": {"key": new_key(coderd, "new")}})
+        seen = coderd.world.now()
+        (only,) = coderd.world.records.daemons.values()
+        assert eventually(lambda: only.last_seen_at > seen), "it still beats"
+        assert keys_in_use(coderd) == {"old": 1}
+
+        rolled = {"spec": {"template": {"metadata": {"annotations": {"key": "new"}}}}}
+        cluster.patch(eu, rolled)
+        assert eventually(lambda: keys_in_use(coderd) == {"new": 1})
+
+
+def test_a_daemon_whose_secret_comes_late_starts_then(
+    cluster: Cluster, place: Workloads, coderd: Simulation
+) -> None:
+    with playing(cluster.kubeconfig, place.namespace, coderd.url) as players:
+        place.deployment("eu", "provisionerd", "start", env=[KEY_ENV])
+        pods = f"/api/v1/namespaces/{place.namespace}/pods"
+        assert eventually(lambda: cluster.names(pods))
+        assert players.accepted == []
+        place.secret("eu-key", key=new_key(coderd, "eu"))
+        assert eventually(lambda: keys_in_use(coderd) == {"eu": 1})
+
+
+def test_W1_a_proxy_is_ok_while_its_pod_runs(
+    cluster: Cluster, place: Workloads, coderd: Simulation
+) -> None:
+    wish = {"name": "sydney", "display_name": "Sydney", "icon": "/emojis/1f998.png"}
+    made: dict[str, Any] = coderd.act("POST", "/api/v2/workspaceproxies", wish)
+    place.secret("sydney-token", token=made["proxy_token"])
+
+    def status() -> str:
+        return coderd.act("GET", "/api/v2/workspaceproxies/sydney")["status"]["status"]
+
+    token = {"secretKeyRef": {"name": "sydney-token", "key": "token"}}
+    env = [
+        {"name": "CODER_PROXY_SESSION_TOKEN", "valueFrom": token},
+        {"name": "CODER_ACCESS_URL", "value": "https://sydney.example.com"},
+    ]
+    with playing(cluster.kubeconfig, place.namespace, coderd.url):
+        sydney = place.deployment("sydney", "wsproxy", "server", env=env)
+        assert eventually(lambda: status() == "ok")
+        place.scale(sydney, 0)
+        assert eventually(lambda: status() == "unreachable")
+
+
+def test_other_namespaces_are_not_played(
+    cluster: Cluster, place: Workloads, coderd: Simulation
+) -> None:
+    key = new_key(coderd, "eu")
+    with (
+        workloads(cluster) as elsewhere,
+        playing(cluster.kubeconfig, place.namespace, coderd.url) as players,
+    ):
+        for where in (elsewhere, place):
+            where.secret("eu-key", key=key)
+            where.deployment("eu", "provisionerd", "start", env=[KEY_ENV])
+        assert eventually(lambda: players.accepted)
+        pods = f"/api/v1/namespaces/{place.namespace}/pods"
+        assert players.accepted == cluster.names(pods)

@@ -1,0 +1,74 @@
+"""Deployments and Secrets as our components make them, in a namespace of the test's own."""
+
+import base64
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tests.harness import Cluster
+
+
+def eventually(happens: Callable[[], object], seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while not happens():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@dataclass(frozen=True)
+class Workloads:
+    """One namespace, and what is put into it."""
+
+    cluster: Cluster
+    namespace: str
+
+    def secret(self, name: str, **data: str) -> None:
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+        self._post("/api/v1", "secrets", {"metadata": {"name": name}, "data": encoded})
+
+    def deployment(self, name: str, *args: str, **more: Any) -> str:
+        """Made with one replica; returns its path. `env`, `labels` and `ports` may be given."""
+        labels = {"app": name, **more.get("labels", {})}
+        container = {
+            "name": "coder",
+            "image": "ghcr.io/coder/coder:v2.30.0",
+            "args": list(args),
+            "env": more.get("env", []),
+            "ports": more.get("ports", []),
+        }
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        spec = {"selector": {"matchLabels": {"app": name}}, "template": template}
+        return self._post(
+            "/apis/apps/v1", "deployments", {"metadata": {"name": name}, "spec": spec}
+        )
+
+    def service(self, name: str, target: str) -> None:
+        port = {"name": "http", "port": 80, "targetPort": "http"}
+        spec = {"selector": {"app": target}, "ports": [port]}
+        self._post("/api/v1", "services", {"metadata": {"name": name}, "spec": spec})
+
+    def scale(self, deployment: str, replicas: int) -> None:
+        self.cluster.patch(deployment, {"spec": {"replicas": replicas}})
+
+    def _post(self, group: str, kind: str, manifest: dict[str, Any]) -> str:
+        path = f"{group}/namespaces/{self.namespace}/{kind}"
+        with self.cluster.http() as http:
+            http.post(path, json=manifest).raise_for_status()
+        return f"{path}/{manifest['metadata']['name']}"
+
+
+@contextmanager
+def workloads(cluster: Cluster) -> Iterator[Workloads]:
+    name = f"pods-{secrets.token_hex(4)}"
+    with cluster.http() as http:
+        http.post("/api/v1/namespaces", json={"metadata": {"name": name}}).raise_for_status()
+    # The account arrives a moment after its namespace; without it no pod is admitted.
+    account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
+    assert eventually(lambda: cluster.get(account))
+    yield Workloads(cluster, name)
+    cluster.delete(f"/api/v1/namespaces/{name}")
