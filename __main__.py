@@ -5,6 +5,7 @@ import os
 import pulumi
 from pulumi.runtime import get_config_env, get_config_secret_keys_env
 
+from coder_stack.cluster_apis import check_serves
 from coder_stack.kubeconfig import check_answers
 from coder_stack.settings import ConfigError, Settings, load
 from coder_stack.stack import CoderStack
@@ -15,6 +16,7 @@ def settings() -> Settings:
     try:
         wanted = load(get_config_env(), pulumi.get_project(), get_config_secret_keys_env())
         check_answers(wanted.kubernetes, os.environ)
+        check_serves(wanted)
     except ConfigError as error:
         raise pulumi.RunError(str(error)) from None
     return wanted

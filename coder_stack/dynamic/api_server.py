@@ -17,7 +17,7 @@ from coder_stack.coderd import (
 )
 from coder_stack.dynamic.wire import WireModel
 
-__all__ = ["Kubeconfig", "ServiceProxy", "service_proxy"]
+__all__ = ["Kubeconfig", "ServiceProxy", "load_kubeconfig", "service_proxy"]
 
 _OPERATION = "connect to the Kubernetes API server"
 
@@ -41,7 +41,7 @@ class ServiceProxy(Kubeconfig):
 def service_proxy(target: ServiceProxy, stack: Kubeconfig) -> tuple[str, Transport]:
     """The URL of coderd behind the API server, and the transport with the kubeconfig's rights."""
     own = target.kubeconfig is not None or target.context is not None
-    settings = _load(target if own else stack)
+    settings = load_kubeconfig(target if own else stack)
     if not str(settings.host).startswith("https://") or not settings.verify_ssl:
         why = "the kubeconfig's cluster has no TLS, or turns its verification off; correct it."
         raise InvalidConnection(_OPERATION, why)
@@ -65,7 +65,8 @@ def service_proxy(target: ServiceProxy, stack: Kubeconfig) -> tuple[str, Transpo
     return url, transport
 
 
-def _load(which: Kubeconfig) -> Any:
+def load_kubeconfig(which: Kubeconfig) -> Any:
+    """The kubernetes library's Configuration; raises InvalidConnection, which quotes nothing."""
     from kubernetes import client, config  # noqa: PLC0415  # slow, and rarely needed
 
     library: Any = config
