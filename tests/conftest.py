@@ -17,6 +17,7 @@ from sandbox import cluster as sandbox_cluster
 from sandbox.engine import Engine
 from sandbox.home import Home
 from sandbox.toolchain import CLUSTER, ensure
+from tests.custom_kinds import install
 from tests.harness import Cluster, Project
 
 _FOLDER = "CODER_STACK_TEST_RUN"
@@ -56,6 +57,21 @@ def cluster() -> Cluster:
     programs = {name: tool.path for name, tool in ensure(CLUSTER).items()}
     sandbox_cluster.end_with(home, int(os.environ[_OWNER]))
     return Cluster(sandbox_cluster.up(home, programs, say=lambda _: None))
+
+
+@pytest.fixture(scope="session")
+def extended_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """An API server that also knows HTTPRoute and ServiceMonitor; mark: xdist_group("extended").
+
+    One of its own, since what the other one does not know is part of other tests.
+    """
+    home = Home(tmp_path_factory.mktemp("extended"))
+    programs = {name: tool.path for name, tool in ensure(CLUSTER).items()}
+    sandbox_cluster.end_with(home, int(os.environ[_OWNER]))
+    extended = Cluster(sandbox_cluster.up(home, programs, say=lambda _: None))
+    install(extended)
+    yield extended
+    sandbox_cluster.down(home)
 
 
 @pytest.fixture(scope="session")
