@@ -98,6 +98,9 @@ def entitled(kind: str, component: str, feature: str, facts: Mapping[str, Any]) 
             return Condition(
                 component=component, type=kind, status="False", reason=reason, message=why
             )
+        if facts.get("stale"):
+            why = f"The license did not allow {feature}, as last known: {reason}."
+            return _not_entitled(kind, component, why)
         return _not_entitled(kind, component, f"The license does not allow {feature}.")
     if features[feature].get("entitlement") == "grace_period":
         return _good(kind, component, "GracePeriod", f"{feature} ends soon: renew the license.")
@@ -142,7 +145,7 @@ def daemons_connected(
     if reason == Reason.NOT_ENTITLED:
         return _not_entitled(kind, component, "No daemon is waited for until it is entitled.")
     if not connected:
-        why = f"Coderd has not seen {minimum} daemons with this key lately."
+        why = f"Coderd has lately seen fewer daemons with this key than wanted, {minimum}."
         return Condition(
             component=component, type=kind, status="False", reason=reason or "TooFew", message=why
         )
