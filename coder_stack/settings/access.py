@@ -4,9 +4,21 @@ Tokens, passwords and licenses themselves are secrets of the stack, or stand in 
 that are named here; none passes through a model.
 """
 
-from pydantic import Field, model_validator
+from collections.abc import Collection, Iterator
+from typing import Annotated
 
-from coder_stack.settings.part import Label, Part, SecretKey, Url
+from pydantic import Field
+
+from coder_stack.settings.part import (
+    Clash,
+    CoderName,
+    Label,
+    ObjectName,
+    Part,
+    SecretKey,
+    Shape,
+    Url,
+)
 
 __all__ = ["Access", "License", "LicenseSecret", "TokenSecret"]
 
@@ -14,7 +26,7 @@ __all__ = ["Access", "License", "LicenseSecret", "TokenSecret"]
 class TokenSecret(Part):
     """A Kubernetes Secret with a session token."""
 
-    name: Label = Field(description="Name of the Secret.")
+    name: ObjectName = Field(description="Name of the Secret.")
     key: SecretKey = Field(default="token", description="Key in the Secret's data.")
     namespace: Label | None = Field(
         default=None, description="Namespace of the Secret. Default: coderd's."
@@ -24,7 +36,7 @@ class TokenSecret(Part):
 class LicenseSecret(Part):
     """A Kubernetes Secret with a license."""
 
-    name: Label = Field(description="Name of the Secret.")
+    name: ObjectName = Field(description="Name of the Secret.")
     key: SecretKey = Field(default="license", description="Key in the Secret's data.")
     namespace: Label | None = Field(
         default=None, description="Namespace of the Secret. Default: coderd's."
@@ -63,23 +75,18 @@ class Access(Part):
             "user is created if there is none, and a token is made for it."
         ),
     )
-    username: str = Field(
-        default="admin",
-        pattern=r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$",
-        max_length=32,
-        description="Name of the first user.",
-    )
-    email: str = Field(
-        default="admin@example.com",
-        pattern=r"^[^@\s]+@[^@\s]+$",
-        description="E-mail address of the first user.",
-    )
-    token_name: str = Field(
-        default="coder-stack",
-        pattern=r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$",
-        max_length=64,
-        description="Name of the token that is made.",
-    )
+    username: CoderName = Field(default="admin", description="Name of the first user.")
+    email: Annotated[
+        str, Shape(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address, e.g. admin@example.com")
+    ] = Field(default="admin@example.com", description="E-mail address of the first user.")
+    token_name: Annotated[
+        str,
+        Shape(
+            r"[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
+            "letters and digits with single '-' between them, at most 64",
+            64,
+        ),
+    ] = Field(default="coder-stack", description="Name of the token that is made.")
     token_days: int = Field(
         default=365, ge=1, le=3650, description="Days until the token that is made expires."
     )
@@ -87,11 +94,11 @@ class Access(Part):
         default=180, ge=1, le=900, description="How long to wait for a coderd that is starting."
     )
 
-    @model_validator(mode="after")
-    def _one_way(self) -> "Access":
+    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
+        """One way to coderd, not two."""
+        del unsure
         if self.url and self.through_api_server:
-            raise ValueError("give url or throughApiServer, not both")
-        return self
+            yield Clash("throughApiServer", "give it or url, not both")
 
 
 class License(Part):

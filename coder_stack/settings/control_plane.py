@@ -1,10 +1,24 @@
 """coderd itself: what to run, how it is reached, and what stands around it."""
 
-from typing import Literal
+import re
+from collections.abc import Collection, Iterator
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, PlainValidator
 
-from coder_stack.settings.part import Label, Manifest, Part, SecretKey, Url
+from coder_stack.settings.part import (
+    Annotations,
+    Clash,
+    Label,
+    Labels,
+    Manifest,
+    ObjectName,
+    Part,
+    SecretKey,
+    Shape,
+    Url,
+    WildcardHost,
+)
 from coder_stack.settings.workload import Image, Probe, Resources, Workload
 
 __all__ = [
@@ -20,6 +34,20 @@ __all__ = [
 ]
 
 
+def _pods(value: object) -> int | str:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and re.fullmatch(_SHARE, value):
+        return value
+    raise ValueError("must be a number of pods, or a share from 0% to 100%")
+
+
+_SHARE = r"(?:100|[0-9]{1,2})%"
+_Count = Annotated[int, Field(ge=0)]
+_Share = Annotated[str, Field(pattern=f"^{_SHARE}$")]
+Pods = Annotated[int | str, PlainValidator(_pods, json_schema_input_type=_Count | _Share)]
+
+
 class Service(Part):
     """The Service in front of the pods."""
 
@@ -28,13 +56,13 @@ class Service(Part):
     )
     port: int = Field(default=80, ge=1, le=65535, description="Port for http.")
     tls_port: int = Field(default=443, ge=1, le=65535, description="Port for https, with `tls`.")
-    annotations: dict[str, str] = Field(default={}, description="Annotations of the Service.")
+    annotations: Annotations = Field(default={}, description="Annotations of the Service.")
 
 
 class Database(Part):
     """Where the PostgreSQL URL is: a Secret in coderd's namespace, made by somebody else."""
 
-    secret_name: Label = Field(description="Name of the Secret.")
+    secret_name: ObjectName = Field(description="Name of the Secret.")
     secret_key: SecretKey = Field(
         default="url", description="Key in the Secret's data that holds the URL."
     )
@@ -51,12 +79,14 @@ class Tls(Part):
 class Ingress(Part):
     """An Ingress for the host of the access URL."""
 
-    class_name: str | None = Field(default=None, description="Ingress class. Default: cluster's.")
-    annotations: dict[str, str] = Field(default={}, description="Annotations of the Ingress.")
-    tls_secret_name: Label | None = Field(
+    class_name: ObjectName | None = Field(
+        default=None, description="Ingress class. Default: cluster's."
+    )
+    annotations: Annotations = Field(default={}, description="Annotations of the Ingress.")
+    tls_secret_name: ObjectName | None = Field(
         default=None, description="Secret with the certificate of the host."
     )
-    wildcard_tls_secret_name: Label | None = Field(
+    wildcard_tls_secret_name: ObjectName | None = Field(
         default=None, description="Secret with the certificate of the wildcard host."
     )
     wait: bool = Field(
@@ -70,22 +100,24 @@ class HttpRoute(Part):
     parent_refs: tuple[Manifest, ...] = Field(
         min_length=1, strict=False, description="Gateways to attach to, as in the Gateway API."
     )
-    annotations: dict[str, str] = Field(default={}, description="Annotations of the HTTPRoute.")
+    annotations: Annotations = Field(default={}, description="Annotations of the HTTPRoute.")
 
 
 class PodDisruptionBudget(Part):
     """How many pods a drain of nodes must leave."""
 
-    min_available: int | str | None = Field(default=None, description="At least these stay.")
-    max_unavailable: int | str | None = Field(
+    min_available: Pods | None = Field(
+        default=None, description="At least these stay: a number, or a share as `50%`."
+    )
+    max_unavailable: Pods | None = Field(
         default=None, description="At most these go. Default: 1, if neither is given."
     )
 
-    @model_validator(mode="after")
-    def _one(self) -> "PodDisruptionBudget":
+    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
+        """Kubernetes takes one of the two."""
+        del unsure
         if self.min_available is not None and self.max_unavailable is not None:
-            raise ValueError("give minAvailable or maxUnavailable, not both")
-        return self
+            yield Clash("maxUnavailable", "give it or minAvailable, not both")
 
 
 class NetworkPolicy(Part):
@@ -101,10 +133,10 @@ class NetworkPolicy(Part):
 class ServiceMonitor(Part):
     """A Prometheus Operator ServiceMonitor; switches coderd's metrics on."""
 
-    interval: str = Field(default="30s", pattern=r"^\d+(ms|s|m|h)$", description="How often.")
-    labels: dict[str, str] = Field(
-        default={}, description="Labels by which your Prometheus finds it."
+    interval: Annotated[str, Shape(r"[0-9]+(?:ms|s|m|h)", "a duration, e.g. 30s")] = Field(
+        default="30s", description="How often Prometheus asks."
     )
+    labels: Labels = Field(default={}, description="Labels by which your Prometheus finds it.")
 
 
 class ControlPlane(Workload):
@@ -127,9 +159,8 @@ class ControlPlane(Workload):
     access_url: Url | None = Field(
         default=None, description="URL at which people reach Coder. Default: the Service's own."
     )
-    wildcard_access_url: str | None = Field(
+    wildcard_access_url: WildcardHost | None = Field(
         default=None,
-        pattern=r"^\*[-.a-zA-Z0-9]*\.[-.a-zA-Z0-9:]+$",
         description="Host for workspace apps on subdomains, e.g. `*.coder.example.com`.",
     )
     database: Database | None = Field(
@@ -160,11 +191,17 @@ class ControlPlane(Workload):
         default=(), strict=False, description="Further, existing namespaces for workspaces."
     )
 
-    @model_validator(mode="after")
-    def _hosts(self) -> "ControlPlane":
-        if (self.ingress or self.http_route) and not self.access_url:
-            raise ValueError("ingress and httpRoute need accessUrl: its host is theirs")
-        return self
+    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
+        """Hosts and ports, beside what is true of any workload."""
+        yield from super().clashes(unsure)
+        for field, given in (("ingress", self.ingress), ("httpRoute", self.http_route)):
+            if given and not self.access_url and "accessUrl" not in unsure:
+                yield Clash(field, "needs accessUrl: its host is theirs")
+        wildcard_missing = not self.wildcard_access_url and "wildcardAccessUrl" not in unsure
+        if self.ingress and self.ingress.wildcard_tls_secret_name and wildcard_missing:
+            yield Clash("ingress.wildcardTlsSecretName", "needs wildcardAccessUrl")
+        if self.tls and self.service.port == self.service.tls_port:
+            yield Clash("service.tlsPort", f"must not be {self.service.port}, which is port")
 
     @property
     def in_cluster_url(self) -> str:

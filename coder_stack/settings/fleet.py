@@ -1,18 +1,33 @@
 """What a license adds to the control plane: external provisioners and workspace proxies."""
 
-from typing import Annotated
+from collections.abc import Collection, Iterator
+from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from coder_stack.dynamic.key_identity import name_fault, tags_fault
 from coder_stack.settings.control_plane import Service
-from coder_stack.settings.part import Label, Part, SecretKey, Url
+from coder_stack.settings.part import (
+    Clash,
+    EnvName,
+    Label,
+    ObjectName,
+    Part,
+    SecretKey,
+    SecretRef,
+    Shape,
+    Url,
+    WildcardHost,
+)
 from coder_stack.settings.workload import Image, Probe, Workload
 
 __all__ = ["Key", "Provisioner", "WorkspaceProxy"]
 
 # The real daemon refuses to start with these beside a key: the key says both.
 _OF_THE_KEY = ("CODER_ORGANIZATION", "CODER_PROVISIONERD_TAGS", "CODER_PROVISIONER_DAEMON_PSK")
+
+
+_Env = TypeVar("_Env", str, SecretRef)
 
 
 def _key_name(value: str) -> str:
@@ -27,7 +42,14 @@ def _tags(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
-def _no_identity(value: dict[str, str]) -> dict[str, str]:
+def _proxy_name(value: str) -> str:
+    # Coderd keeps both words for itself: the deployment, and the proxy that asks.
+    if value in ("primary", "me"):
+        raise ValueError("must not be primary or me: coderd uses both itself")
+    return value
+
+
+def _no_identity(value: dict[str, _Env]) -> dict[str, _Env]:
     if found := sorted(set(value) & set(_OF_THE_KEY)):
         raise ValueError(f"must not set {', '.join(found)}: the key decides it")
     return value
@@ -61,7 +83,7 @@ class Key(Part):
         description="Name of the Secret with the key. Default: `<name>-provisioner-key`.",
     )
     secret_key: SecretKey = Field(default="key", description="Key in that Secret's data.")
-    adopt_secret: Label | None = Field(
+    adopt_secret: ObjectName | None = Field(
         default=None,
         description=(
             "Secret of an existing deployment whose key is taken over as it is, if it fits "
@@ -69,26 +91,33 @@ class Key(Part):
         ),
     )
 
-    @model_validator(mode="after")
-    def _adopted_by_name(self) -> "Key":
-        if self.adopt_secret and not self.exact_name:
-            raise ValueError("adoptSecret needs exactName: a generated name is never the key's")
-        return self
+    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
+        """A key is taken over under its own name, or not at all."""
+        if self.adopt_secret and not self.exact_name and "exactName" not in unsure:
+            yield Clash("adoptSecret", "needs exactName: true, and the name of that key")
 
 
 class Provisioner(Workload):
     """External provisioner daemons with one key."""
 
     name: Label = Field(description="Name in this stack, and of the objects in Kubernetes.")
-    organization: str = Field(
-        default="coder", pattern=r"^[a-zA-Z0-9-]{1,36}$", description="Name of the organization."
-    )
+    organization: Annotated[
+        str,
+        Shape(
+            r"[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
+            "the name of an organization: letters and digits with single '-' between them",
+            36,
+        ),
+    ] = Field(default="coder", description="Name of the organization, which must exist.")
     namespace: Label | None = Field(
         default=None, description="Namespace, which must exist. Default: coderd's."
     )
     key: Key = Field(default=Key(), description="The provisioner key.")
-    env: Annotated[dict[str, str], AfterValidator(_no_identity)] = Field(
+    env: Annotated[dict[EnvName, str], AfterValidator(_no_identity)] = Field(
         default={}, description="More environment variables. No secrets: all can be read."
+    )
+    secret_env: Annotated[dict[EnvName, SecretRef], AfterValidator(_no_identity)] = Field(
+        default={}, description="Environment variables whose values are in Secrets."
     )
     image: Image | None = Field(default=None, description="Image. Default: the control plane's.")
     url: Url | None = Field(
@@ -113,19 +142,26 @@ class Provisioner(Workload):
         default=(), strict=False, description="Further, existing namespaces for workspaces."
     )
 
+    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
+        """The provisioner's name is the key's, unless that has one."""
+        yield from super().clashes(unsure)
+        if "key" not in unsure and not self.key.name and (fault := name_fault(self.name)):
+            yield Clash("name", f"{fault}, or give key.name")
+
 
 class WorkspaceProxy(Workload):
     """A workspace proxy: registered in coderd, and running in this cluster."""
 
-    name: Label = Field(description="Name of the proxy in coderd, and of its objects.")
-    display_name: str = Field(
-        default="", max_length=64, description="What people see. Default: the name."
+    name: Annotated[Label, AfterValidator(_proxy_name)] = Field(
+        description="Name of the proxy in coderd, and of its objects."
     )
+    display_name: Annotated[
+        str, Shape(r"(?:\S(?:.*\S)?)?", "at most 64 characters, without spaces at its ends", 64)
+    ] = Field(default="", description="What people see. Default: the name.")
     icon: str = Field(default="", description="Path or URL of an icon. Default: a globe.")
     access_url: Url = Field(description="URL at which people reach the proxy.")
-    wildcard_access_url: str | None = Field(
+    wildcard_access_url: WildcardHost | None = Field(
         default=None,
-        pattern=r"^\*[-.a-zA-Z0-9]*\.[-.a-zA-Z0-9:]+$",
         description="Host for workspace apps on subdomains.",
     )
     derp_only: bool = Field(default=False, description="Relay connections only, serve no apps.")

@@ -1,17 +1,21 @@
 """From Pulumi's config to the typed tree, or to every mistake at once with its field's path (B1).
 
-Secrets are not parsed: those that a stack may have are known by name, and must be encrypted.
+Each field is looked at alone, then what must fit together (rules.py) in everything that is right so
+far. Secrets are not parsed: those that a stack may have are known by name, and must be encrypted;
+nothing else may be, since all the rest is shown in previews and outputs.
 """
 
-import difflib
 import json
 import types
-from collections.abc import Collection, Mapping
-from typing import Any, Union, get_args, get_origin
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from coder_stack.settings.tree import Settings
+from coder_stack.settings.mistakes import sentence
+from coder_stack.settings.part import DRAFT, Part
+from coder_stack.settings.rules import Draft, clashes
+from coder_stack.settings.tree import Settings, parts_of
 
 __all__ = ["SECRETS", "ConfigError", "load"]
 
@@ -36,101 +40,80 @@ class ConfigError(Exception):
 
 
 def load(config: Mapping[str, str], namespace: str, secret_keys: Collection[str] = ()) -> Settings:
-    """Settings from Pulumi's config, which maps `namespace:key` to text (JSON for a mapping).
-
-    What stands under a secret key is checked like the rest, but never shown.
-    """
+    """Settings from Pulumi's config, which maps `namespace:key` to text (JSON for a mapping)."""
     prefix = f"{namespace}:"
-    hidden = {key.removeprefix(prefix) for key in secret_keys}
-    raw = {
-        key.removeprefix(prefix): _value(text)
-        for key, text in config.items()
-        if key.startswith(prefix)
+    encrypted = {key.removeprefix(prefix) for key in secret_keys if key.startswith(prefix)}
+    texts = {
+        key.removeprefix(prefix): text for key, text in config.items() if key.startswith(prefix)
     }
-    given = {key for key in SECRETS if key in raw}
-    problems = [
+    secrets = texts.keys() & SECRETS.keys()
+    problems = {
         f"{key}: must be encrypted; set it with: pulumi config set --secret {key}"
-        for key in given - hidden
-    ]
-    plain = {key: value for key, value in raw.items() if key not in SECRETS}
+        for key in secrets - encrypted
+    }
+    shut = (encrypted & texts.keys() & set(_names())) - secrets
+    problems |= {
+        f"{key}: must not be encrypted, as it is shown in previews and outputs; a secret in it "
+        f"belongs into a Kubernetes Secret"
+        for key in shut
+    }
+    plain = {key: _value(texts[key]) for key in texts.keys() - secrets - shut}
+    settings = Settings()
     try:
         # In YAML a field has one spelling; code may use Python's names.
-        settings = Settings.model_validate(plain, by_alias=True, by_name=False)
+        settings = Settings.model_validate(plain, by_alias=True, by_name=False, context=DRAFT)
     except ValidationError as error:
-        problems += [_sentence(dict(e), hidden) for e in error.errors(include_url=False)]
-        raise ConfigError(sorted(problems)) from None
-    if problems := problems + _contradictions(settings, given):
+        problems |= {sentence(dict(each), SECRETS) for each in error.errors(include_url=False)}
+    draft = _draft(plain, shut)
+    problems |= {f"{clash.path}: {clash.says}" for clash in clashes(draft, secrets)}
+    if problems:
         raise ConfigError(sorted(problems))
     return settings
 
 
-def _contradictions(settings: Settings, secrets: Collection[str]) -> list[str]:
-    """What is right by itself, but not beside a secret of the stack."""
-    found: list[str] = []
-    if settings.access.token_secret and "token" in secrets:
-        found.append("access.tokenSecret: give it or the secret config token, not both")
-    if settings.license.secret and "licenseJwt" in secrets:
-        found.append("license.secret: give it or the secret config licenseJwt, not both")
-    return found
+def _names() -> Iterator[str]:
+    return (info.alias or name for name, info in Settings.model_fields.items())
 
 
 def _value(text: str) -> Any:
     """Pulumi hands over text; what is a mapping or list in YAML arrives as JSON."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # also a number of too many digits, or too deep a tree
         return text
 
 
-def _sentence(error: dict[str, Any], hidden: Collection[str]) -> str:
-    path = _path(error["loc"])
-    got = "[secret]" if error["loc"][0] in hidden else _show(error["input"])
-    match error["type"]:
-        case "extra_forbidden":
-            return f"{path}: is not a field; {_allowed(error['loc'])}"
-        case "missing":
-            return f"{path}: is required"
-        case "model_type" | "dict_type":
-            return f"{path}: must be a mapping, got {got}"
-        case "value_error":
-            return f"{path}: {error['ctx']['error']}, got {got}"
-        case _:
-            said = str(error["msg"])
-            return f"{path}: {said[0].lower()}{said[1:]}, got {got}"
+def _draft(plain: Mapping[str, Any], shut: Collection[str]) -> Draft:
+    """Every part that can be had from what was given."""
+    parts: dict[str, Part] = {}
+    unsure: dict[str, Collection[str]] = {}
+    for path, model, given in parts_of(plain):
+        if path in shut:
+            continue
+        part, left_out = _salvage(model, given)
+        if part is not None:
+            parts[path], unsure[path] = part, left_out
+    return Draft(parts=parts, unsure=unsure)
 
 
-def _path(loc: tuple[int | str, ...]) -> str:
-    text = ""
-    for step in loc:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        elif step != "[key]":
-            text += f".{step}" if text else step
-    return text
-
-
-def _show(given: Any) -> str:
-    shown = json.dumps(given, default=str)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
-
-
-def _allowed(loc: tuple[int | str, ...]) -> str:
-    """The names that are possible at that place, the closest first."""
-    model: type[BaseModel] = Settings
-    for step in loc[:-1]:
-        field = next((f for f in model.model_fields.values() if f.alias == step), None)
-        inner = _model_in(field.annotation) if field else None
-        model = inner or model
-    names = sorted(field.alias or name for name, field in model.model_fields.items())
-    close = difflib.get_close_matches(str(loc[-1]), names, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return f"{hint}known here: {', '.join(names)}"
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The mapping that a field holds, seen through `X | None` and `tuple[X, ...]`."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    if get_origin(annotation) in (Union, types.UnionType, tuple, list):
-        return next((m for a in get_args(annotation) if (m := _model_in(a))), None)
-    return None
+def _salvage(model: type[Part], given: Any) -> tuple[Part | None, Collection[str]]:
+    """The part without its mistaken fields, and their names; None if it cannot be without."""
+    left_out: set[str] = set()
+    while isinstance(given, Mapping):
+        fields = cast("Mapping[str, Any]", given)
+        try:
+            part = model.model_validate(
+                {name: value for name, value in fields.items() if name not in left_out},
+                by_alias=True,
+                by_name=False,
+                context=DRAFT,
+            )
+        except ValidationError as error:
+            errors = error.errors(include_url=False)
+            wrong = {str(each["loc"][0]) for each in errors if each["loc"]}
+            if not wrong - left_out:
+                return None, ()  # a field that must be given, or a key that is no text
+            left_out |= wrong
+        else:
+            return part, left_out
+    return None, ()

@@ -1,30 +1,156 @@
 """What every part of the config is made of: one mapping of YAML, and the kinds of value in it.
 
-Leaves alone what the parts are; each has a file of its own beside this one.
+A kind carries its rule in words, for people, and as a pattern, for the JSON schema. Leaves alone
+what the parts are; each has a file of its own beside this one.
 """
 
-from typing import Annotated, Any
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema, core_schema
 
-from coder_stack.naming import LABEL_RULE, is_label
+from coder_stack.naming import LABEL_RULE
 
-__all__ = ["EnvName", "Label", "Manifest", "Part", "SecretKey", "SecretRef", "Url"]
+__all__ = [
+    "DRAFT",
+    "Annotations",
+    "Clash",
+    "CoderName",
+    "EnvName",
+    "Label",
+    "Labels",
+    "Manifest",
+    "ObjectName",
+    "Part",
+    "Quantity",
+    "SecretKey",
+    "SecretRef",
+    "Shape",
+    "Url",
+    "WildcardHost",
+]
+
+DRAFT = {"draft": True}
+"""Context of a validation that looks at each field alone; what must fit together is asked later."""
 
 
-def _label(value: str) -> str:
-    if not is_label(value):
-        raise ValueError(f"must be a Kubernetes name: {LABEL_RULE}")
-    return value
+@dataclass(frozen=True)
+class Shape:
+    """Text of one form: the whole of it matches, or the words say what is wanted."""
+
+    pattern: str
+    words: str
+    longest: int | None = None
+
+    def check(self, value: str) -> str:
+        """The text itself, if it has this form."""
+        too_long = self.longest is not None and len(value) > self.longest
+        if too_long or re.fullmatch(self.pattern, value) is None:
+            raise ValueError(f"must be {self.words}")
+        return value
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        limit = {} if self.longest is None else {"maxLength": self.longest}
+        return {**handler(schema), "pattern": f"^(?:{self.pattern})$", **limit}
 
 
-Label = Annotated[str, AfterValidator(_label)]
-SecretKey = Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]{1,253}$")]
-EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-Url = Annotated[str, Field(pattern=r"^https?://[^\s/?#]+/?$")]
+def _written_as_text(value: object) -> object:
+    """`cpu: 2` is what everybody writes; Kubernetes takes it as "2"."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_QUALIFIED = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+
+Label = Annotated[str, Shape(_LABEL, f"a Kubernetes name: {LABEL_RULE}", 63)]
+ObjectName = Annotated[
+    str,
+    Shape(
+        rf"{_LABEL}(?:\.{_LABEL})*",
+        (
+            "the name of a Kubernetes object: 1 to 253 of a-z, 0-9, '-' and '.', each piece "
+            "beginning and ending with a letter or digit"
+        ),
+        253,
+    ),
+]
+SecretKey = Annotated[str, Shape(r"[-._a-zA-Z0-9]+", "1 to 253 of a-z, A-Z, 0-9 and '-._'", 253)]
+EnvName = Annotated[
+    str,
+    Shape(r"[A-Za-z_][A-Za-z0-9_]*", "letters, digits and '_', not beginning with a digit"),
+]
+Url = Annotated[
+    str,
+    Shape(
+        r"https?://[^\s/?#@]+/?",
+        "an http or https URL of a host, without user, path or query, e.g. https://x.example.com",
+    ),
+]
+WildcardHost = Annotated[
+    str,
+    Shape(
+        r"\*[-.a-zA-Z0-9]*\.[-.a-zA-Z0-9:]+",
+        "a host beginning with '*', without a scheme, e.g. *.coder.example.com",
+    ),
+]
+CoderName = Annotated[
+    str,
+    Shape(
+        r"(?!(?:new|create)$)[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
+        "letters and digits with single '-' between them, at most 32, and not new or create",
+        32,
+    ),
+]
+Quantity = Annotated[
+    str,
+    Shape(
+        r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i?|e[0-9]+)?", "a Kubernetes quantity, e.g. 500m or 2Gi"
+    ),
+    BeforeValidator(_written_as_text, json_schema_input_type=str | int | float),
+]
+_LabelKey = Annotated[
+    str,
+    Shape(
+        rf"(?:{_LABEL}(?:\.{_LABEL})*/)?{_QUALIFIED}",
+        "a Kubernetes key: up to 63 letters, digits and '-_.', after an optional domain and '/'",
+    ),
+]
+_LabelValue = Annotated[
+    str, Shape(rf"(?:{_QUALIFIED})?", "the value of a label: at most 63 letters, digits and '-_.'")
+]
+Labels = dict[_LabelKey, _LabelValue]
+Annotations = dict[_LabelKey, str]
 Manifest = dict[str, Any]
 """A piece of a Kubernetes object, spelled as in its own documentation; the API server checks it."""
+
+
+class Clash(NamedTuple):
+    """Two fields that are right by themselves, but not beside each other."""
+
+    path: str
+    """Of the field to change, seen from the part that says so."""
+    says: str
 
 
 class Part(BaseModel):
@@ -33,6 +159,21 @@ class Part(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
     )
+
+    def clashes(self, unsure: Collection[str] = ()) -> Iterable[Clash]:
+        """What does not fit together in this part.
+
+        `unsure` names fields (as in YAML) that stand at their default only because what was given
+        is wrong: their absence proves nothing.
+        """
+        del unsure
+        return ()
+
+    @model_validator(mode="after")
+    def _fits_together(self, info: ValidationInfo) -> Self:
+        if info.context != DRAFT and (found := [": ".join(clash) for clash in self.clashes()]):
+            raise ValueError("; ".join(found))
+        return self
 
 
 class SecretRef(Part):

@@ -1,17 +1,18 @@
 """The root of the config: everything under `coder-stack:` in a stack's config file."""
 
-from collections import Counter
-from typing import Annotated
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, cast
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from coder_stack.settings.access import Access, License
 from coder_stack.settings.control_plane import ControlPlane
 from coder_stack.settings.drift import Drift
 from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
-from coder_stack.settings.part import Part
+from coder_stack.settings.part import Clash, Part
+from coder_stack.settings.rules import Draft, clashes
 
-__all__ = ["Kubernetes", "Settings"]
+__all__ = ["Kubernetes", "Settings", "parts_of"]
 
 
 class Kubernetes(Part):
@@ -29,28 +30,6 @@ class Kubernetes(Part):
     )
 
 
-def _distinct(parts: tuple[Provisioner, ...]) -> tuple[Provisioner, ...]:
-    _refuse_repeated("name", [part.name for part in parts])
-    exact = [
-        f"{part.organization}/{(part.key.name or part.name).lower()}"
-        for part in parts
-        if part.key.exact_name
-    ]
-    _refuse_repeated("key.name with exactName in one organization", exact)
-    return parts
-
-
-def _distinct_proxies(parts: tuple[WorkspaceProxy, ...]) -> tuple[WorkspaceProxy, ...]:
-    _refuse_repeated("name", [part.name for part in parts])
-    return parts
-
-
-def _refuse_repeated(what: str, names: list[str]) -> None:
-    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
-    if repeated:
-        raise ValueError(f"{what} must be unique; more than once: {', '.join(repeated)}")
-
-
 class Settings(Part):
     """Everything under `coder-stack:` in a stack's config file."""
 
@@ -58,10 +37,36 @@ class Settings(Part):
     control_plane: ControlPlane = Field(default=ControlPlane(), description="coderd itself.")
     access: Access = Field(default=Access(), description="How Pulumi reaches and enters coderd.")
     license: License = Field(default=License(), description="The license.")
-    provisioners: Annotated[tuple[Provisioner, ...], AfterValidator(_distinct)] = Field(
+    provisioners: tuple[Provisioner, ...] = Field(
         default=(), strict=False, description="External provisioners."
     )
-    proxies: Annotated[tuple[WorkspaceProxy, ...], AfterValidator(_distinct_proxies)] = Field(
+    proxies: tuple[WorkspaceProxy, ...] = Field(
         default=(), strict=False, description="Workspace proxies."
     )
     drift: Drift = Field(default=Drift(), description="Rules for finding and repairing drift.")
+
+    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
+        """What must fit together across the parts, for settings that are written as code."""
+        del unsure
+        fields = Settings.model_fields.items()
+        given = {info.alias or name: getattr(self, name) for name, info in fields}
+        return clashes(Draft(parts={path: part for path, _, part in parts_of(given)}))
+
+
+_ONE: Mapping[str, type[Part]] = {
+    "controlPlane": ControlPlane,
+    "access": Access,
+    "license": License,
+}
+_MANY: Mapping[str, type[Part]] = {"provisioners": Provisioner, "proxies": WorkspaceProxy}
+
+
+def parts_of(given: Mapping[str, Any]) -> Iterator[tuple[str, type[Part], Any]]:
+    """Path, model and value of each part that must fit to the others, checked or not."""
+    for name, model in _ONE.items():
+        yield name, model, given.get(name, {})
+    for name, model in _MANY.items():
+        items: Any = given.get(name)
+        listed = cast("Sequence[Any]", items) if isinstance(items, list | tuple) else ()
+        for index, item in enumerate(listed):
+            yield f"{name}[{index}]", model, item

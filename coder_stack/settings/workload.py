@@ -3,37 +3,54 @@
 The control plane, provisioners and proxies all take these; components/pod.py makes a pod of them.
 """
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from coder_stack.settings.part import EnvName, Label, Manifest, Part, SecretRef
+from coder_stack.settings.part import (
+    Annotations,
+    Clash,
+    EnvName,
+    Labels,
+    Manifest,
+    ObjectName,
+    Part,
+    Quantity,
+    SecretRef,
+    Shape,
+)
 
 __all__ = ["Image", "Probe", "Resources", "Workload"]
+
+
+_PIECE = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
 
 
 class Image(Part):
     """Which image to run."""
 
-    repository: str = Field(
-        default="ghcr.io/coder/coder",
-        pattern=r"^[a-z0-9]([a-z0-9._/:-]*[a-z0-9])?$",
-        description="Image without its tag.",
-    )
-    tag: str = Field(
-        default="v2.30.0",
-        pattern=r"^[\w][\w.-]{0,127}$",
-        description="Version of Coder, as the image is tagged.",
-    )
-    digest: str | None = Field(
+    repository: Annotated[
+        str,
+        Shape(
+            rf"(?:[a-z0-9][a-z0-9.-]*(?::[0-9]+)?/)?{_PIECE}(?:/{_PIECE})*",
+            "an image without tag or digest, e.g. ghcr.io/coder/coder",
+        ),
+    ] = Field(default="ghcr.io/coder/coder", description="Image without its tag.")
+    tag: Annotated[
+        str, Shape(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", "the tag of an image, e.g. v2.30.0")
+    ] = Field(default="v2.30.0", description="Version of Coder, as the image is tagged.")
+    digest: (
+        Annotated[str, Shape(r"sha256:[0-9a-f]{64}", "sha256: and 64 hexadecimal digits")] | None
+    ) = Field(
         default=None,
-        pattern=r"^sha256:[0-9a-f]{64}$",
         description="Digest that the image must have; the tag is then only for people.",
     )
     pull_policy: Literal["Always", "IfNotPresent", "Never"] = Field(
         default="IfNotPresent", description="When the kubelet pulls the image."
     )
-    pull_secrets: tuple[Label, ...] = Field(
+    pull_secrets: tuple[ObjectName, ...] = Field(
         default=(), strict=False, description="Secrets with the registry's credentials."
     )
 
@@ -46,10 +63,10 @@ class Image(Part):
 class Resources(Part):
     """What one pod asks for and may use, as Kubernetes quantities."""
 
-    requests: dict[str, str] = Field(
+    requests: dict[str, Quantity] = Field(
         default={"cpu": "250m", "memory": "512Mi"}, description="What the scheduler reserves."
     )
-    limits: dict[str, str] = Field(
+    limits: dict[str, Quantity] = Field(
         default={"memory": "1Gi"}, description="What the pod may not exceed."
     )
 
@@ -80,14 +97,14 @@ class Workload(Part):
         strict=False,
         description="Whole Secrets or ConfigMaps as environment, as in Kubernetes (`envFrom`).",
     )
-    labels: dict[str, str] = Field(default={}, description="More labels of every object.")
-    annotations: dict[str, str] = Field(default={}, description="Annotations of the Deployment.")
-    pod_labels: dict[str, str] = Field(default={}, description="More labels of the pods.")
-    pod_annotations: dict[str, str] = Field(default={}, description="Annotations of the pods.")
-    service_account_annotations: dict[str, str] = Field(
+    labels: Labels = Field(default={}, description="More labels of every object.")
+    annotations: Annotations = Field(default={}, description="Annotations of the Deployment.")
+    pod_labels: Labels = Field(default={}, description="More labels of the pods.")
+    pod_annotations: Annotations = Field(default={}, description="Annotations of the pods.")
+    service_account_annotations: Annotations = Field(
         default={}, description="Annotations of the ServiceAccount, e.g. a cloud identity."
     )
-    node_selector: dict[str, str] = Field(default={}, description="Labels that a node must have.")
+    node_selector: Labels = Field(default={}, description="Labels that a node must have.")
     tolerations: tuple[Manifest, ...] = Field(
         default=(), strict=False, description="Taints to bear, as in Kubernetes."
     )
@@ -95,7 +112,9 @@ class Workload(Part):
     topology_spread_constraints: tuple[Manifest, ...] = Field(
         default=(), strict=False, description="How to spread the pods, as in Kubernetes."
     )
-    priority_class_name: str | None = Field(default=None, description="Priority of the pods.")
+    priority_class_name: ObjectName | None = Field(
+        default=None, description="Priority of the pods."
+    )
     volumes: tuple[Manifest, ...] = Field(
         default=(), strict=False, description="More volumes, as in Kubernetes."
     )
@@ -105,7 +124,7 @@ class Workload(Part):
     ca_bundles: tuple[SecretRef, ...] = Field(
         default=(),
         strict=False,
-        description="Further certificate authorities to trust; PEM in Secrets.",
+        description="Further certificate authorities to trust; PEM, one Secret each.",
     )
     security_context: Manifest = Field(
         default={},
@@ -117,3 +136,15 @@ class Workload(Part):
     pod_security_context: Manifest = Field(
         default={}, description="Of the pod, as in Kubernetes, laid over the safe defaults."
     )
+
+    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
+        """One value for a variable, one Secret for a bundle."""
+        del unsure
+        for name in sorted(set(self.env) & set(self.secret_env)):
+            yield Clash(f"secretEnv.{name}", "is set in env too: give one of them")
+        # Each bundle is a volume and a file, named after its Secret.
+        for name, count in Counter(bundle.name for bundle in self.ca_bundles).items():
+            if count > 1:
+                yield Clash(
+                    "caBundles", f"names Secret {name} {count} times: one key of it can be used"
+                )

@@ -1,12 +1,9 @@
 """The stack's config: defaults that can be seen, and every mistake at once (B1, CP2)."""
 
-import contextlib
 import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from coder_stack.settings import ConfigError, Settings, load
 
@@ -73,7 +70,7 @@ def test_B1_every_mistake_is_reported_at_once_with_its_path() -> None:
             {"replicas": -1},
             "controlPlane.replicas: input should be greater than or equal to 0, got -1",
         ),
-        ({"image": "x"}, 'controlPlane.image: must be a mapping, got "x"'),
+        ({"image": "x"}, "controlPlane.image: must be a mapping, got text"),
         (
             {"name": "A"},
             (
@@ -102,30 +99,6 @@ def test_B1_a_mistake_says_what_was_given_and_what_is_allowed(
     settings: dict[str, Any], sentence: str
 ) -> None:
     assert problems(controlPlane=settings) == [sentence]
-
-
-def test_B1_a_key_is_adopted_by_its_exact_name() -> None:
-    key = {"adoptSecret": "old-key"}
-    (problem,) = problems(provisioners=[{"name": "fleet", "key": key}])
-    assert problem.startswith("provisioners[0].key: adoptSecret needs exactName: ")
-    (adopting,) = read(
-        provisioners=[{"name": "fleet", "key": {**key, "exactName": True}}]
-    ).provisioners
-    assert adopting.key.adopt_secret == "old-key"
-
-
-def test_B1_what_stands_under_a_secret_key_is_never_shown() -> None:
-    config = {"coder-stack:controlPlane": json.dumps({"replicas": "hunter2"})}
-    with pytest.raises(ConfigError) as caught:
-        load(config, "coder-stack", secret_keys=["coder-stack:controlPlane"])
-    assert "hunter2" not in str(caught.value)
-    assert "got [secret]" in str(caught.value)
-
-
-@given(st.text())
-def test_B1_any_text_ends_in_settings_or_in_a_config_error(text: str) -> None:
-    with contextlib.suppress(ConfigError):
-        load({"coder-stack:controlPlane": text}, "coder-stack")
 
 
 def test_what_is_exported_reads_back_as_the_same_settings() -> None:
