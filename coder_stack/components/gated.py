@@ -31,8 +31,8 @@ def material_secret(
 ) -> core.v1.Secret:
     """A Secret with that one value; empty while coderd has given out nothing.
 
-    As data, not stringData: what was once applied as stringData stays in the object, so after a
-    change of the key the material would be under both (K4).
+    As data, not stringData: the API server forgets who applied stringData and removes none of it,
+    so after a change of the key the material would be under both (K4).
     """
     encoded = pulumi.Output.secret(material).apply(
         lambda text: base64.b64encode((text or "").encode()).decode()
