@@ -77,7 +77,7 @@ def up(
         return
     # All at once, also what only `deploy` needs: whoever waits for builds waits once.
     programs = {name: tool.path for name, tool in ensure((*ENGINE, *CLUSTER)).items()}
-    cluster.up(home, programs, port, _say)
+    cluster.up(home, programs, port, _say, played=True)
 
 
 @app.command()

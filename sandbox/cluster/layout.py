@@ -1,17 +1,22 @@
 """What the cluster consists of: pure descriptions of the commands, identities and files.
 
+The part `pods` is what runs inside the pods (sandbox/pods); a cluster may be had without it.
+
 Decides nothing at run time and touches nothing; lifecycle.py does that.
 """
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sandbox.cluster.pki import Pki
+from sandbox.cluster.ports import Ports
 
 # In the order they start. They are stopped the other way round.
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+PODS = "pods"
 NODE = "sandbox"
 CONTEXT = "coder-stack-sandbox"
 
@@ -22,17 +27,9 @@ IDENTITIES = {
     "kube-scheduler": ("system:kube-scheduler", ""),
     # KWOK plays the kubelet of every node, which no built-in role allows.
     "kwok": ("sandbox-kwok", "system:masters"),
+    # Plays the other half of the kubelet: reads Secrets, starts programs.
+    PODS: ("sandbox-pods", "system:masters"),
 }
-
-
-@dataclass(frozen=True)
-class Ports:
-    """The ports of one cluster, all on 127.0.0.1."""
-
-    api: int
-    etcd: int
-    etcd_peer: int
-    kwok: int
 
 
 @dataclass(frozen=True)
@@ -52,6 +49,11 @@ class Layout:
     def tokens(self) -> Path:
         """The API server's list of who is who."""
         return self.folder / "tokens.csv"
+
+    @property
+    def egress(self) -> Path:
+        """What tells the API server the way into the pod network."""
+        return self.folder / "egress.json"
 
     @property
     def server(self) -> str:
@@ -86,8 +88,27 @@ class Layout:
             indent=2,
         )
 
+    def egress_selection(self) -> str:
+        """Everything that the API server sends to pods and services goes through the network."""
+        tls = {
+            "caBundle": str(self.pki.ca),
+            "clientCert": str(self.pki.server_cert),
+            "clientKey": str(self.pki.server_key),
+        }
+        tcp = {"url": f"https://127.0.0.1:{self.ports.network}", "tlsConfig": tls}
+        connection = {"proxyProtocol": "HTTPConnect", "transport": {"tcp": tcp}}
+        return json.dumps(
+            {
+                "apiVersion": "apiserver.k8s.io/v1beta1",
+                "kind": "EgressSelectorConfiguration",
+                "egressSelections": [{"name": "cluster", "connection": connection}],
+            }
+        )
+
     def command(self, part: str) -> list[str]:
         """The command line of a part."""
+        if part == PODS:
+            return [sys.executable, "-m", "sandbox.pods", *_flags(self._pods())]
         flags = {
             "etcd": self._etcd,
             "kube-apiserver": self._apiserver,
@@ -95,7 +116,7 @@ class Layout:
             "kube-scheduler": self._scheduler,
             "kwok": self._kwok,
         }[part]()
-        return [str(self.programs[part]), *(f"--{name}={value}" for name, value in flags.items())]
+        return [str(self.programs[part]), *_flags(flags)]
 
     def _etcd(self) -> dict[str, str]:
         client = f"https://127.0.0.1:{self.ports.etcd}"
@@ -122,7 +143,8 @@ class Layout:
         }
 
     def _apiserver(self) -> dict[str, str]:
-        return {
+        network = {"egress-selector-config-file": str(self.egress)} if self.ports.played else {}
+        return network | {
             "etcd-servers": f"https://127.0.0.1:{self.ports.etcd}",
             "etcd-cafile": str(self.pki.ca),
             "etcd-certfile": str(self.pki.server_cert),
@@ -168,6 +190,19 @@ class Layout:
             "manage-all-nodes": "true",
             "server-address": f"127.0.0.1:{self.ports.kwok}",
         }
+
+    def _pods(self) -> dict[str, str]:
+        return {
+            "kubeconfig": str(self.kubeconfig_of(PODS)),
+            "pki": str(self.pki.folder),
+            "network-port": str(self.ports.network),
+            "coderd-port": str(self.ports.coderd),
+            "state": str(self.folder / "coderd.json"),
+        }
+
+
+def _flags(flags: dict[str, str]) -> list[str]:
+    return [f"--{name}={value}" for name, value in flags.items()]
 
 
 def node() -> dict[str, Any]:

@@ -6,23 +6,21 @@ KUBECONFIG or current context; only an explicit CODER_STACK_KUBECONFIG puts the 
 cluster, and then nothing is started here.
 """
 
-import json
 import os
 import secrets
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from sandbox.cluster import api, private_file
-from sandbox.cluster.layout import IDENTITIES, PARTS, Layout, Ports
+from sandbox.cluster import api, ports, private_file
+from sandbox.cluster.layout import IDENTITIES, PARTS, PODS, Layout
 from sandbox.cluster.process import Part, start_detached, stop
 from sandbox.errors import SandboxError
 from sandbox.home import CHECKOUT, Home
@@ -30,7 +28,6 @@ from sandbox.home import CHECKOUT, Home
 EXTERNAL = "CODER_STACK_KUBECONFIG"
 _START_DEADLINE = 90.0
 _LOCK_DEADLINE = 180.0
-_PORT_PATIENCE = 3.0
 
 Say = Callable[[str], None]
 
@@ -44,6 +41,8 @@ class Status:
     ready: bool
     parts: dict[str, int | None]
     logs: Path
+    coderd: str = ""
+    """URL of the simulated coderd inside the pods, if there is one."""
 
 
 def external_kubeconfig() -> Path | None:
@@ -57,22 +56,34 @@ def external_kubeconfig() -> Path | None:
     return path
 
 
-def up(home: Home, programs: Mapping[str, Path], port: int | None = None, say: Say = print) -> Path:
-    """Have a cluster that takes pods; returns its kubeconfig."""
+def up(
+    home: Home,
+    programs: Mapping[str, Path],
+    port: int | None = None,
+    say: Say = print,
+    *,
+    played: bool = False,
+) -> Path:
+    """Have a cluster that takes pods; returns its kubeconfig.
+
+    With `played`, something runs inside the pods: the simulated coderd, daemons and proxies.
+    """
     if other := external_kubeconfig():
         home.folder.mkdir(parents=True, exist_ok=True)
         _link(home.kubeconfig, other)
         say(f"using the cluster of {EXTERNAL}={other}; none is started here")
         return home.kubeconfig
     with _locked(home):
-        if _whole(home) and port in (None, _recorded(home).api):
+        if _whole(home) and ports.recorded(home.cluster).suit(port, played=played):
             say("cluster is up")
             return home.kubeconfig
         started = time.monotonic()
         left = stop(_parts(home))
         if left:
             say(f"stopped what an earlier run left behind: {', '.join(left)}")
-        layout = Layout(home.cluster, _choose_ports(home, port), dict(programs))
+        layout = Layout(
+            home.cluster, ports.choose(home.cluster, port, played=played), dict(programs)
+        )
         _prepare(home, layout)
         _start(home, layout, say)
         say(f"cluster is up after {time.monotonic() - started:.1f} s, API at {layout.server}")
@@ -95,10 +106,14 @@ def status(home: Home) -> Status:
     """Look, and change nothing."""
     if other := external_kubeconfig():
         return Status("external", other, other.is_file(), {}, home.logs)
+    known = ports.recorded(home.cluster)
     pids = {
-        part.name: (process.pid if (process := part.process()) else None) for part in _parts(home)
+        part.name: (process.pid if (process := part.process()) else None)
+        for part in _parts(home)
+        if part.name != PODS or known.played
     }
-    return Status("own", home.kubeconfig, _whole(home), pids, home.logs)
+    coderd = f"http://127.0.0.1:{known.coderd}" if known.played else ""
+    return Status("own", home.kubeconfig, _whole(home), pids, home.logs, coderd)
 
 
 def end_with(home: Home, pid: int) -> None:
@@ -125,71 +140,23 @@ def _locked(home: Home) -> Generator[None]:
 
 
 def _parts(home: Home) -> list[Part]:
-    return [Part(name, home.cluster) for name in reversed(PARTS)]
+    return [Part(name, home.cluster) for name in (PODS, *reversed(PARTS))]
 
 
 def _whole(home: Home) -> bool:
     if not home.kubeconfig.exists() or home.kubeconfig.is_symlink():
         return False
-    if not all(part.process() for part in _parts(home)):
+    played = ports.recorded(home.cluster).played
+    if not all(part.process() for part in _parts(home) if part.name != PODS or played):
         return False
     with api.client(home.kubeconfig) as http:
         return api.answers(http) and api.takes_pods(http)
 
 
-def _ports_file(home: Home) -> Path:
-    return home.cluster / "ports.json"
-
-
-def _recorded(home: Home) -> Ports:
-    return Ports(**json.loads(_ports_file(home).read_text()))
-
-
-def _choose_ports(home: Home, wanted: int | None) -> Ports:
-    """The ports of last time where they are free: a restarted cluster keeps its address."""
-    try:
-        before = asdict(_recorded(home))
-    except (OSError, ValueError, TypeError):
-        before = {}
-    chosen: dict[str, int] = {}
-    with ExitStack() as held:
-        for name in ("api", "etcd", "etcd_peer", "kwok"):
-            fixed = wanted if name == "api" else None
-            chosen[name] = _take(held, fixed, before.get(name, 0))
-    return Ports(**chosen)
-
-
-def _take(held: ExitStack, fixed: int | None, preferred: int) -> int:
-    if fixed is not None:
-        try:
-            return _bind(held, fixed)
-        except OSError as error:
-            raise SandboxError(
-                f"port {fixed} on 127.0.0.1 cannot be used ({error.strerror}); "
-                "choose another one, or leave --port out"
-            ) from None
-    # A killed process may need a moment until the kernel has closed its sockets.
-    deadline = time.monotonic() + _PORT_PATIENCE
-    while True:
-        try:
-            return _bind(held, preferred)
-        except OSError:
-            if time.monotonic() > deadline:
-                return _bind(held, 0)
-            time.sleep(0.1)
-
-
-def _bind(held: ExitStack, port: int) -> int:
-    probe = held.enter_context(socket.socket())
-    # The parts set this too: after a restart a port in TIME_WAIT counts as free.
-    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    probe.bind(("127.0.0.1", port))
-    return probe.getsockname()[1]
-
-
 def _prepare(home: Home, layout: Layout) -> None:
     layout.pki.ensure()
-    _ports_file(home).write_text(json.dumps(asdict(layout.ports)))
+    ports.record(home.cluster, layout.ports)
+    layout.egress.write_text(layout.egress_selection())
     tokens = _tokens(layout)
     for identity, token in tokens.items():
         private_file.write(layout.kubeconfig_of(identity), layout.kubeconfig(token).encode())
@@ -199,14 +166,14 @@ def _prepare(home: Home, layout: Layout) -> None:
 
 def _tokens(layout: Layout) -> dict[str, str]:
     """Made once: clients keep working across restarts."""
-    if not layout.tokens.exists():
-        rows = [
-            f'{secrets.token_urlsafe(32)},{user},{name},"{group}"\n'
-            for name, (user, group) in IDENTITIES.items()
-        ]
-        private_file.write(layout.tokens, "".join(rows).encode())
-    fields = [line.split(",") for line in layout.tokens.read_text().splitlines()]
-    return {name: token for token, _, name, _ in fields}
+    kept = layout.tokens.read_text() if layout.tokens.exists() else ""
+    known = {line.split(",")[2]: line.split(",")[0] for line in kept.splitlines()}
+    tokens = {name: known.get(name) or secrets.token_urlsafe(32) for name in IDENTITIES}
+    rows = [
+        f'{tokens[name]},{user},{name},"{group}"\n' for name, (user, group) in IDENTITIES.items()
+    ]
+    private_file.write(layout.tokens, "".join(rows).encode())
+    return tokens
 
 
 def _link(path: Path, target: Path) -> None:
@@ -218,7 +185,7 @@ def _link(path: Path, target: Path) -> None:
 
 def _start(home: Home, layout: Layout, say: Say) -> None:
     deadline = time.monotonic() + _START_DEADLINE
-    parts = {name: Part(name, home.cluster) for name in PARTS}
+    parts = {name: Part(name, home.cluster) for name in (*PARTS, PODS)}
     running: list[Part] = []
 
     def alive() -> None:
@@ -231,8 +198,11 @@ def _start(home: Home, layout: Layout, say: Say) -> None:
         running.append(parts[name])
 
     try:
+        if layout.ports.played:
+            # First, since it takes a second to load and nobody needs it until the end.
+            start(PODS)
         start("etcd")
-        api.wait_until("etcd", lambda: _listens(layout.ports.etcd), deadline, alive)
+        api.wait_until("etcd", lambda: ports.listens(layout.ports.etcd), deadline, alive)
         start("kube-apiserver")
         say("waiting for the API server")
         with api.client(home.kubeconfig) as http:
@@ -242,11 +212,9 @@ def _start(home: Home, layout: Layout, say: Say) -> None:
                 start(name)
             say("waiting for the controllers and the node")
             api.wait_until("a ready node", lambda: api.takes_pods(http), deadline, alive)
+        if layout.ports.played:
+            inside = (layout.ports.network, layout.ports.coderd)
+            api.wait_until("coderd", lambda: all(map(ports.listens, inside)), deadline, alive)
     except BaseException:
         stop(_parts(home))
         raise
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

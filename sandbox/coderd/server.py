@@ -17,8 +17,8 @@ import uvicorn
 from sandbox.coderd import storage
 from sandbox.coderd.application import Application
 from sandbox.coderd.faults import FaultError
-from sandbox.coderd.rules import license_key, permissions, sessions, users
-from sandbox.coderd.rules.body import Body
+from sandbox.coderd.rules import license_key, organizations, permissions, sessions, users
+from sandbox.coderd.rules.body import Body, read
 from sandbox.coderd.rules.clock import Clock
 from sandbox.coderd.rules.licenses import add_license
 from sandbox.coderd.rules.world import Settings, World, new_world
@@ -47,6 +47,8 @@ class Options:
     fresh: bool = False
     faults: Path | None = None
     state: Path | None = None
+    organizations: tuple[str, ...] = ()
+    """There from the start besides the default one, as if somebody had made them."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ def prepare(options: Options) -> tuple[World, str | None]:
         if options.licensed and options.settings.enterprise:
             text = license_key.issue(license_key.LicenseTerms(), world.now())
             add_license(world, Body({"license": text}, frozenset({"license"})))
+        for name in options.organizations:
+            wish = read(json.dumps({"name": name}).encode(), organizations.NEW_ORGANIZATION)
+            organizations.add_organization(world, wish)
         if not options.fresh:
             users.add_user(world, FIRST_USER, {world.default_organization().id: []})
             world.refresh_entitlements()
@@ -77,7 +82,7 @@ def prepare(options: Options) -> tuple[World, str | None]:
 
 def run(options: Options) -> None:
     """Serve until a signal says stop; the first line on stdout says where, and with what token."""
-    server, listener, hello = _ready(options)
+    server, listener, hello = ready(options)
     sys.stdout.write(json.dumps({"url": hello.url, "token": hello.token}) + "\n")
     sys.stdout.flush()
     asyncio.run(server.serve(sockets=[listener]))
@@ -86,7 +91,7 @@ def run(options: Options) -> None:
 @contextlib.contextmanager
 def serving(options: Options | None = None) -> Generator[Hello]:
     """The same in a thread of this process: a test can have its own within milliseconds."""
-    server, listener, hello = _ready(options or Options())
+    server, listener, hello = ready(options or Options())
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()
     try:
@@ -108,7 +113,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _ready(options: Options) -> tuple[_Server, socket.socket, Hello]:
+def ready(options: Options) -> tuple[uvicorn.Server, socket.socket, Hello]:
     """Everything but serving: from now on clients can connect, and are answered a moment later."""
     world, token = prepare(options)
     listener = _listen(options.host, options.port)

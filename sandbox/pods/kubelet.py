@@ -31,7 +31,7 @@ async def environment(kube: httpx.AsyncClient, container: Container) -> dict[str
         if value.key in data:
             env[name] = base64.b64decode(data[value.key]).decode(errors="replace")
         elif not value.optional:
-            raise NotStarted(f"{container.pod}: Secret {value.name} has no key {value.key}")
+            raise NotStarted(f"Secret {value.name} has no key {value.key}")
     return env
 
 

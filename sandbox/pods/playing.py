@@ -7,7 +7,7 @@ nobody says goodbye: that is a node that lost its power, and coderd notices late
 
 import asyncio
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import httpx
 
 from sandbox.cluster import api
 from sandbox.pods import daemon, kubelet, proxy, watching
-from sandbox.pods.container import Container, Program, containers
+from sandbox.pods.container import Program, containers
 from sandbox.pods.program import Exited, Life
 
 _PROGRAMS = {Program.DAEMON: daemon.run, Program.PROXY: proxy.run}
@@ -26,8 +26,9 @@ _SLOWEST_RESTART = 5.0
 class Players:
     """Who plays now."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None] = lambda _: None) -> None:
         self._lives: dict[str, Life] = {}
+        self._say = say
 
     @property
     def accepted(self) -> list[str]:
@@ -50,20 +51,23 @@ class Players:
                 for uid in wanted.keys() - self._lives.keys():
                     if wanted[uid].program in _PROGRAMS:
                         self._lives[uid] = Life(wanted[uid], coderd, beat)
-                        tasks.create_task(_live(self._lives[uid], kube))
+                        tasks.create_task(self._live(self._lives[uid], kube))
 
-
-async def _live(life: Life, kube: httpx.AsyncClient) -> None:
-    """Start the program, and start it again with growing patience, until the pod is gone."""
-    container: Container = life.container
-    pause = _RESTART
-    while not life.ended.is_set():
-        with suppress(kubelet.NotStarted, Exited):
-            env = await kubelet.environment(kube, container)
-            await _PROGRAMS[container.program](life, env)
-        life.accepted = False
-        await life.rest(pause)
-        pause = min(pause * 2, _SLOWEST_RESTART)
+    async def _live(self, life: Life, kube: httpx.AsyncClient) -> None:
+        """Start the program, and start it again with growing patience, until the pod is gone."""
+        container, pause = life.container, _RESTART
+        where = f"{container.namespace}/{container.pod}"
+        while not life.ended.is_set():
+            self._say(f"{where}: starts {' '.join(container.program.value)}")
+            try:
+                env = await kubelet.environment(kube, container)
+                await _PROGRAMS[container.program](life, env)
+            except (kubelet.NotStarted, Exited) as why:
+                self._say(f"{where}: {why}")
+            life.accepted = False
+            await life.rest(pause)
+            pause = min(pause * 2, _SLOWEST_RESTART)
+        self._say(f"{where}: is gone")
 
 
 @contextmanager

@@ -52,7 +52,14 @@ def create_organization(world: World, caller: Caller, body: Body) -> Organizatio
     if not caller.is_owner:
         message = "Internal error inserting organization member."
         raise RefusalError(500, message, f"create organization: {RBAC_FORBIDDEN}")
-    now = world.now()
+    organization = add_organization(world, body)
+    caller.user.organizations[organization.id] = []
+    return organization
+
+
+def add_organization(world: World, body: Body) -> Organization:
+    """Write the row, whoever asks."""
+    name, now = body.text("name"), world.now()
     organization = Organization(
         id=new_uuid(),
         name=name,
@@ -63,7 +70,6 @@ def create_organization(world: World, caller: Caller, body: Body) -> Organizatio
         updated_at=now,
     )
     world.records.organizations[organization.id] = organization
-    caller.user.organizations[organization.id] = []
     return organization
 
 
