@@ -1,11 +1,10 @@
 """Coderd through the Kubernetes API server's service proxy, with nothing but a kubeconfig (CP8).
 
 Makes the transport and the URL that the coderd client then uses; knows nothing of tokens or routes.
-The kubernetes library is imported when first needed: most providers never are.
+Which cluster that is, is in kubeconfig.py.
 """
 
 import threading
-from typing import Any
 
 from pydantic import SecretStr
 
@@ -15,18 +14,9 @@ from coder_stack.coderd import (
     api_server_transport,
     service_proxy_url,
 )
-from coder_stack.dynamic.wire import WireModel
+from coder_stack.dynamic.kubeconfig import API_SERVER, Kubeconfig, api_settings
 
-__all__ = ["Kubeconfig", "ServiceProxy", "load_kubeconfig", "service_proxy"]
-
-_OPERATION = "connect to the Kubernetes API server"
-
-
-class Kubeconfig(WireModel):
-    """Which kubeconfig and which context of it; without a path, as kubectl finds it."""
-
-    kubeconfig: str | None = None
-    context: str | None = None
+__all__ = ["ServiceProxy", "service_proxy"]
 
 
 class ServiceProxy(Kubeconfig):
@@ -40,11 +30,10 @@ class ServiceProxy(Kubeconfig):
 
 def service_proxy(target: ServiceProxy, stack: Kubeconfig) -> tuple[str, Transport]:
     """The URL of coderd behind the API server, and the transport with the kubeconfig's rights."""
-    own = target.kubeconfig is not None or target.context is not None
-    settings = load_kubeconfig(target if own else stack)
+    settings = api_settings(target, stack)
     if not str(settings.host).startswith("https://") or not settings.verify_ssl:
         why = "the kubeconfig's cluster has no TLS, or turns its verification off; correct it."
-        raise InvalidConnection(_OPERATION, why)
+        raise InvalidConnection(API_SERVER, why)
     lock = threading.Lock()
 
     def bearer() -> SecretStr:
@@ -63,25 +52,3 @@ def service_proxy(target: ServiceProxy, stack: Kubeconfig) -> tuple[str, Transpo
         bearer=bearer if bearer().get_secret_value() else None,
     )
     return url, transport
-
-
-def load_kubeconfig(which: Kubeconfig) -> Any:
-    """The kubernetes library's Configuration; raises InvalidConnection, which quotes nothing."""
-    from kubernetes import client, config  # noqa: PLC0415  # slow, and rarely needed
-
-    library: Any = config
-    settings: Any = client.Configuration()
-    try:
-        if which.kubeconfig is None and which.context is None:
-            library.load_config(client_configuration=settings)
-        else:
-            library.load_kube_config(
-                config_file=which.kubeconfig,
-                context=which.context,
-                client_configuration=settings,
-                persist_config=False,
-            )
-    except Exception:  # noqa: BLE001  # many kinds, and their texts quote the file
-        why = "the kubeconfig cannot be read, or lacks the context; check kubernetes.kubeconfig."
-        raise InvalidConnection(_OPERATION, why) from None
-    return settings

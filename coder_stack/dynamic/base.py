@@ -1,44 +1,36 @@
-"""What all providers share: bags become models, unknowns pass through, errors become reasons.
+"""What all providers of coderd's objects share: bags become models, unknowns pass through.
 
 A provider file says what is true of one object: `create_object`, `observe`, `update_object`,
 `delete_object`, on typed models, and if need be `examine` for what can be seen before anything
-changes. Providers hold nothing (state keeps a short reference to the class): what a process knows
-is in connection.py. Four threads share one instance.
+changes. What does not need coderd is in provider.py, what a process knows in connection.py.
 """
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
-import pulumi
 from pulumi import dynamic
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
-from coder_stack.coderd import CoderdError, Reason
+from coder_stack.coderd import CoderdError
 from coder_stack.dynamic.connection import (
     CoderdInputs,
     ConnectionProps,
     Connections,
     Link,
-    StackConfig,
 )
-from coder_stack.dynamic.failure import Failed, one_sentence_errors, tell_bug, warn
+from coder_stack.dynamic.failure import Failed, warn
 from coder_stack.dynamic.proposal import (
     Proposal,
     checked,
     earlier_inputs,
+    filled,
     given_token,
     known_connection,
     with_live_deployment,
 )
+from coder_stack.dynamic.provider import Provider
 from coder_stack.dynamic.results import changing, gone, outputs
-from coder_stack.dynamic.wire import (
-    Problem,
-    Props,
-    field_to_props,
-    parse,
-    read_known,
-)
+from coder_stack.dynamic.wire import Problem, Props, parse, read_known
 
 __all__ = ["CoderdInputs", "CoderdProvider", "Proposal", "gone"]
 
@@ -50,22 +42,14 @@ I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # Inputs and State, as the d
 S = TypeVar("S", bound=CoderdInputs)
 
 
-class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
+class CoderdProvider(Provider, Generic[I, S]):
     """One kind of object in coderd. Subclass as `CoderdProvider[KeyInputs, KeyState]`."""
 
-    serialize_as_secret_always = False
-
-    noun: ClassVar[str]
-    """The object in messages: `license`."""
-    replace_on: ClassVar[tuple[str, ...]] = ()
-    """Inputs whose change makes another object. A key that old state lacks is no change (K7)."""
-    replace_by_deleting_first: ClassVar[bool] = False
     delete_is_best_effort: ClassVar[bool] = False
     """A delete that fails is a warning and never blocks a destroy (K6)."""
 
     inputs_model: ClassVar[type[CoderdInputs]]
     state_model: ClassVar[type[CoderdInputs]]
-    _config: StackConfig = StackConfig()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -100,7 +84,7 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
     def examine(
         self, proposal: Proposal[I], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """Values to put into the checked inputs, and problems. Only cheap GETs, by `link.quick`.
+        """Values to put into the checked inputs, and problems. Only cheap GETs, by `link.look`.
 
         Runs in every preview. `link` is None while the connection is unknown.
         """
@@ -112,16 +96,7 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
         del model
         return self.noun
 
-    def reason(self, error: CoderdError) -> Reason:
-        """The word for an error; some objects know fewer."""
-        return error.reason
-
     # What Pulumi calls --------------------------------------------------------------------------
-
-    def configure(self, req: dynamic.ConfigureRequest) -> None:
-        """Once per process, before anything else."""
-        one_sentence_errors()
-        self._config = StackConfig.read(req.config.get)
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
         """Canonical inputs without the token, unknown ones as they came, and what is wrong."""
@@ -138,27 +113,7 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
         proposal = Proposal[I](known, whole, old, token)
         with self._step("check", self.noun):
             values, problems = self.examine(proposal, link)
-        inputs: Props = {}
-        for name in self._inputs.model_fields:
-            value = news.get(name)
-            if name in values or name in known:
-                value = field_to_props(self._inputs, name, values.get(name, known.get(name)))
-            if value is not None:
-                inputs[name] = value
-        return checked(inputs, problems)
-
-    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """Names what replaces and nothing else: the engine compares the inputs itself."""
-        replaces = [
-            name
-            for name in self.replace_on
-            if name in _olds
-            and _olds[name] != _news.get(name)
-            # Not yet known is no proof of another object; the engine shows it as a change.
-            and not pulumi.contains_unknowns(_news.get(name))
-        ]
-        first = self.replace_by_deleting_first if replaces else None
-        return dynamic.DiffResult(replaces=replaces or None, delete_before_replace=first)
+        return checked(filled(self._inputs, news, {**known, **values}), problems)
 
     def create(self, props: Props) -> dynamic.CreateResult:
         """Inputs to a new object."""
@@ -199,10 +154,10 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
             known = self._known("delete", _props)
             with self._step("delete", self.label(known)):
                 link = self._link(known, _props)
-                with changing(link):
-                    self.delete_object(link, known)
+                with changing(link), link.deleting() as hurried:
+                    self.delete_object(hurried, known)
         except Failed as error:
-            if not self.delete_is_best_effort:
+            if error.again or not self.delete_is_best_effort:
                 raise
             warn(f"{error} It may still be there; remove it by hand.")
 
@@ -211,10 +166,6 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
     @property
     def _inputs(self) -> type[CoderdInputs]:
         return self.inputs_model
-
-    def _known(self, step: str, props: Props) -> Any:
-        with self._step(step, self.noun):
-            return parse(self.state_model, props)
 
     def _link(self, model: CoderdInputs, own: Props) -> Link:
         return CONNECTIONS.link(model.connection, self._config, own)
@@ -233,19 +184,3 @@ class CoderdProvider(dynamic.ResourceProvider, Generic[I, S]):
         except CoderdError as error:
             return None, [Problem("connection", f"{error.reason}: {error}")]
         return link, []
-
-    @contextmanager
-    def _step(self, step: str, label: str) -> Generator[None]:
-        try:
-            yield
-        except CoderdError as error:
-            raise Failed(self.reason(error), label, step, str(error)) from None
-        except ValidationError as error:
-            fields = ", ".join(".".join(map(str, each["loc"])) for each in error.errors())
-            why = f"what Pulumi keeps of it cannot be used: {fields}; refresh or import it again."
-            raise Failed(Reason.ERROR, label, step, why) from None
-        except Failed:
-            raise
-        except Exception as bug:
-            tell_bug(bug)
-            raise

@@ -8,22 +8,39 @@ know: the stack config's, then what this run handed over, then the copy in its o
 import copy
 import json
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from pydantic import SecretStr, ValidationError, model_validator
 
-from coder_stack.coderd import Coderd, Connection, InsecureConnection
-from coder_stack.dynamic.api_server import Kubeconfig, ServiceProxy, service_proxy
+from coder_stack.coderd import (
+    AnswerLost,
+    Coderd,
+    CoderdError,
+    Connection,
+    InsecureConnection,
+    RateLimited,
+    Unavailable,
+)
+from coder_stack.dynamic.api_server import ServiceProxy, service_proxy
+from coder_stack.dynamic.failure import Failed
+from coder_stack.dynamic.kubeconfig import Kubeconfig
 from coder_stack.dynamic.listing import SharedLists
+from coder_stack.dynamic.patience import Patience
 from coder_stack.dynamic.wire import WireModel
 
 __all__ = ["CoderdInputs", "ConnectionProps", "Connections", "Link", "StackConfig"]
 
 T = TypeVar("T")
 QUICK_SECONDS = 5.0
-"""How long a preview waits for a look at coderd."""
+"""How long one attempt in passing waits for coderd."""
+HURRIED_SECONDS = 1.0
+"""The same for a delete, once another has found nobody there."""
+CONFIG = "coder-stack"
+"""Namespace of what we read in the stack's config, whatever the project is called: a `token` of
+somebody else's project is not meant for coderd."""
 
 
 class ConnectionProps(WireModel):
@@ -64,12 +81,24 @@ class StackConfig(WireModel):
     @classmethod
     def read(cls, get: Callable[[str], str | None]) -> "StackConfig":
         """From Pulumi's config, in which everything is text."""
-        token = get("token")
+        token = get(f"{CONFIG}:token")
         try:
-            kubernetes = Kubeconfig.model_validate(json.loads(get("kubernetes") or "{}"))
+            text = get(f"{CONFIG}:kubernetes") or "{}"
+            kubernetes = Kubeconfig.model_validate(json.loads(text))
         except (ValueError, ValidationError):
             kubernetes = Kubeconfig()  # the program reports what is wrong in it
         return cls(token=SecretStr(token) if token else None, kubernetes=kubernetes)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all operations of this process on one connection have in common."""
+
+    coderd: Coderd
+    lists: SharedLists = field(default_factory=SharedLists)
+    patience: Patience = field(default_factory=Patience)
+    licenses: list[str] = field(default_factory=list[str])
+    """Hashes of the licenses that this process has applied, newest last."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +109,59 @@ class Link:
     token: SecretStr | None
     """The one in use, for the copy in state."""
     connection: ConnectionProps
-    lists: SharedLists
+    shared: Shared
     _hand_over: Callable[[SecretStr], None]
 
     @property
+    def lists(self) -> SharedLists:
+        """See `listed`."""
+        return self.shared.lists
+
+    @property
     def quick(self) -> Coderd:
-        """The same coderd for a look in passing: gives up after five seconds."""
+        """The same coderd for one attempt of many: gives up after five seconds."""
+        return self._within(QUICK_SECONDS)
+
+    def look(self, fetch: Callable[[Coderd], T]) -> T:
+        """A look in passing, in `check` and `diff`.
+
+        All looks of this process at a silent coderd wait five seconds together, not each.
+        """
+        patience = self.shared.patience
+        seconds = patience.for_a_look()
+        if seconds <= 0:
+            why = "it did not answer a moment ago; look at its pods."
+            raise Unavailable("look at coderd", why)
+        try:
+            found = fetch(self._within(min(seconds, QUICK_SECONDS)))
+        except Unavailable:
+            raise
+        except CoderdError:
+            patience.answered()
+            raise
+        patience.answered()
+        return found
+
+    def answered(self) -> None:
+        """Coderd is there, as somebody has found out who waited for it."""
+        self.shared.patience.answered()
+
+    @contextmanager
+    def deleting(self) -> Generator["Link"]:
+        """The link for one delete: in a hurry, once another got no answer within its deadline."""
+        patience = self.shared.patience
+        try:
+            hurried = patience.gave_up
+            yield replace(self, coderd=self._within(HURRIED_SECONDS)) if hurried else self
+        except (CoderdError, Failed) as error:
+            why = error.__cause__ if isinstance(error, Failed) else error
+            if isinstance(why, Unavailable | AnswerLost) and not isinstance(why, RateLimited):
+                patience.give_up()
+            raise
+
+    def _within(self, seconds: float) -> Coderd:
         twin = copy.copy(self.coderd)
-        deadlines = replace(twin.connection.deadlines, total=QUICK_SECONDS)
+        deadlines = replace(twin.connection.deadlines, total=seconds)
         twin.connection = replace(twin.connection, deadlines=deadlines)
         return twin
 
@@ -111,11 +185,11 @@ class Link:
 
 
 class Connections:
-    """Clients, lists and tokens of this process, one each per connection; thread-safe."""
+    """What this process knows of each connection, and its token; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._clients: dict[str, tuple[Coderd, SharedLists]] = {}
+        self._shared: dict[str, Shared] = {}
         self._tokens: dict[str, SecretStr] = {}
 
     def hand_over(self, connection: ConnectionProps, token: SecretStr) -> None:
@@ -138,23 +212,21 @@ class Connections:
             or self.handed_over(connection)
             or (SecretStr(kept) if isinstance(kept, str) and kept else None)
         )
-        coderd, lists = self._client(connection, config)
+        shared = self._of(connection, config)
         return Link(
-            coderd=coderd.with_token(token) if token else coderd,
+            coderd=shared.coderd.with_token(token) if token else shared.coderd,
             token=token,
             connection=connection,
-            lists=lists,
+            shared=shared,
             _hand_over=lambda new: self.hand_over(connection, new),
         )
 
-    def _client(
-        self, connection: ConnectionProps, config: StackConfig
-    ) -> tuple[Coderd, SharedLists]:
+    def _of(self, connection: ConnectionProps, config: StackConfig) -> Shared:
         key = connection.identity
         with self._lock:
-            if key not in self._clients:
-                self._clients[key] = (_coderd(connection, config), SharedLists())
-            return self._clients[key]
+            if key not in self._shared:
+                self._shared[key] = Shared(_coderd(connection, config))
+            return self._shared[key]
 
 
 def _coderd(connection: ConnectionProps, config: StackConfig) -> Coderd:

@@ -12,7 +12,7 @@ from typing import Any
 import pulumi
 from pulumi.output import Unknown
 
-from coder_stack.coderd import CoderdError, Reason, RouteAbsent, entitlements_reason
+from coder_stack.coderd import Coderd, CoderdError, Reason, RouteAbsent, entitlements_reason
 from coder_stack.coderd import Entitlements as Found
 from coder_stack.dynamic.base import CoderdProvider, Proposal
 from coder_stack.dynamic.connection import CoderdInputs, Link
@@ -89,6 +89,9 @@ def features_in_grace(facts: Facts) -> list[str]:
     return [name for name, each in facts.features.items() if each.entitlement == "grace_period"]
 
 
+_UNKNOWN: Mapping[str, Any] = dict.fromkeys(Facts.model_fields, Unknown())
+
+
 class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]):
     """Reads; there is nothing to create or delete."""
 
@@ -97,15 +100,21 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
     def examine(
         self, proposal: Proposal[EntitlementsInputs], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """The live look; without a connection yet, what was known, or unknown values."""
+        """The live look; without a connection yet, what was known, or unknown values.
+
+        Unknown as well while coderd cannot be asked and operator access is only about to be made:
+        by the time of the update both are there, and a preview must not claim the contrary.
+        """
         if link is None:
             if proposal.old is None:
-                return dict.fromkeys(Facts.model_fields, Unknown()), []
+                return _UNKNOWN, []
             return _values(stale(proposal.old, Reason.PENDING)), []
         try:
-            facts = facts_of(link.quick.entitlements())
+            facts = facts_of(link.look(Coderd.entitlements))
         except CoderdError as error:
             facts = facts_without_answer(error, proposal.old)
+            if facts.stale and proposal.old is None and pulumi.contains_unknowns(proposal.token):
+                return _UNKNOWN, []
             warn(f"{facts.reason}: entitlements, check: {error}")
         if grace := features_in_grace(facts):
             warn(f"entitlements, check: in grace, renew the license: {', '.join(grace)}.")
@@ -142,7 +151,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
 
     def _with_usage(self, link: Link, want: EntitlementsInputs) -> EntitlementsState:
         try:
-            moving = {} if want.stale or want.reason else _moving(link.quick.entitlements())
+            moving = {} if want.stale or want.reason else _moving(link.look(Coderd.entitlements))
         except CoderdError:
             moving = {}
         return EntitlementsState.model_validate({**dict(want), **moving})

@@ -14,11 +14,15 @@ _FRAMES = 20
 
 
 class Failed(Exception):  # noqa: N818  # shown to people as it is spelled
-    """One operation on one object that ended badly; `reason` is the first word of the message."""
+    """One operation on one object that ended badly; `reason` is the first word of the message.
 
-    def __init__(self, reason: str, noun: str, step: str, why: str) -> None:
+    `again`: the next run takes it up, so that not even a best-effort delete lets go of it.
+    """
+
+    def __init__(self, reason: str, noun: str, step: str, why: str, *, again: bool = False) -> None:
         super().__init__(f"{reason}: {noun}, {step}: {why}")
         self.reason = reason
+        self.again = again
 
 
 # Shown as `Failed: Forbidden: …`, without the module's path in front.

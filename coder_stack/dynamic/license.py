@@ -14,6 +14,7 @@ from pydantic import AfterValidator, SecretStr
 
 from coder_stack.coderd import (
     BuildInfo,
+    Coderd,
     CoderdError,
     Finding,
     LicenseClaims,
@@ -82,6 +83,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
 
     noun = "license"
     replace_on = ("jwt", "supported")
+    delete_is_best_effort = True
 
     def examine(
         self, proposal: Proposal[LicenseInputs], link: Link | None
@@ -123,6 +125,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         except RouteAbsent:
             warn(f"{Reason.NOT_SUPPORTED}: {_AGPL}")
             return _state(want, claims, **_NOT_SUPPORTED)
+        link.shared.licenses.append(claims.sha256)
         return _state(
             want,
             claims,
@@ -159,13 +162,21 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         return LicenseState.model_validate({**dict(seen), **dict(want)})
 
     def delete_object(self, link: Link, known: LicenseState) -> None:
-        """The one we know by id and content; a coderd that cannot be asked blocks no destroy."""
+        """The one we know by id and content, and nobody else's.
+
+        After a rotation in this very run a failure is one, and Pulumi tries again in the next run
+        (L4). Otherwise, so on destroy and in that next run, it is a warning (K6).
+        """
         if not known.license_id:
             return
         claims = read_license(known.jwt.get_secret_value())
-        left = remove(link.coderd, claims, known.license_id)
-        if left is not None:
-            warn(f"{self.reason(left)}: license {known.license_id} was left in coderd: {left}")
+        try:
+            remove(link.coderd, claims, known.license_id)
+        except CoderdError as error:
+            again = link.shared.licenses[-1:] not in ([], [known.last_applied_hash])
+            why = f"{error} It is superseded; the next run tries again." if again else str(error)
+            label = f"license {known.license_id}"
+            raise Failed(self.reason(error), label, "delete", why, again=again) from error
 
     def identify(self, state: LicenseState) -> str:
         """By content: it stays the same when coderd stores the license under another number."""
@@ -190,11 +201,11 @@ def _look(link: Link | None, *, believed: bool) -> tuple[BuildInfo | None, bool]
     if link is None:
         return None, believed
     try:
-        build = link.quick.build_info()
+        build = link.look(Coderd.build_info)
     except CoderdError:
         return None, believed
     try:
-        link.quick.entitlements()
+        link.look(Coderd.entitlements)
     except RouteAbsent:
         return build, False
     except CoderdError:

@@ -86,7 +86,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
     def create_object(self, link: Link, want: OperatorAccessInputs) -> OperatorAccessState:
         """Wait, then look who the token belongs to, or get one."""
-        build = wait_until_ready(link.coderd, want.wait_seconds)
+        build = _wait(link, want)
         return self._enter(link, want, build, want.initial_password or _new_password())
 
     def observe(self, link: Link, known: OperatorAccessState) -> OperatorAccessState | None:
@@ -107,7 +107,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         self, link: Link, want: OperatorAccessInputs, known: OperatorAccessState
     ) -> OperatorAccessState:
         """A token that still works stays, unless it is to be another one."""
-        build = wait_until_ready(link.coderd, want.wait_seconds)
+        build = _wait(link, want)
         password = want.initial_password or known.password or _new_password()
         same = (want.given, want.token_name, want.email) == (
             known.given, known.token_name, known.email,
@@ -154,11 +154,18 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             known = OperatorAccessState.model_validate(olds)
             link = CONNECTIONS.link(want.connection, self._config, olds)
             link = link.with_token(link.token or known.token)
-            if str(link.quick.build_info().deployment_id) != known.deployment_id:
+            if str(link.look(Coderd.build_info).deployment_id) != known.deployment_id:
                 return True
-            return not want.given and not _accepted(link.quick)
+            return not want.given and not link.look(_accepted)
         except (CoderdError, ValueError):
             return False  # coderd cannot be asked: nothing is known to be wrong
+
+
+def _wait(link: Link, want: OperatorAccessInputs) -> BuildInfo:
+    build = wait_until_ready(link.coderd, want.wait_seconds)
+    # Those who looked before it was up must not make those who come now believe it is not.
+    link.answered()
+    return build
 
 
 def _accepted(coderd: Coderd) -> bool:

@@ -3,27 +3,30 @@
 base.py calls it; what is right or wrong about the inputs of one object, its provider says.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr, ValidationError
 
-from coder_stack.coderd import CoderdError
+from coder_stack.coderd import Coderd, CoderdError
 from coder_stack.dynamic.connection import CoderdInputs, ConnectionProps, Link
-from coder_stack.dynamic.wire import Known, Problem, Props, parse
+from coder_stack.dynamic.wire import Known, Problem, Props, WireModel, field_to_props, parse
 
 __all__ = [
     "Proposal",
     "checked",
     "earlier_inputs",
+    "filled",
     "given_token",
     "known_connection",
     "with_live_deployment",
 ]
 
 I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # as in base.py
+M = TypeVar("M", bound=WireModel)
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,24 @@ def checked(inputs: Props, problems: list[Problem]) -> dynamic.CheckResult:
     return dynamic.CheckResult({k: v for k, v in inputs.items() if k != "token"}, failures)
 
 
+def filled(model: type[WireModel], news: Props, values: Mapping[str, Any]) -> Props:
+    """The inputs to answer: what is known or was found out, and the rest as it came."""
+    inputs: Props = {}
+    for name in model.model_fields:
+        value = news.get(name)
+        if name in values:
+            value = field_to_props(model, name, values[name])
+        if value is not None:
+            inputs[name] = value
+    return inputs
+
+
 def given_token(given: object) -> object:
     """The program's token: a SecretStr, an Unknown, or None."""
     return SecretStr(given) if isinstance(given, str) and given else given or None
 
 
-def earlier_inputs(model: type[I], bag: Props) -> I | None:
+def earlier_inputs(model: type[M], bag: Props) -> M | None:
     """Inputs of an earlier run, if there are any that this version can read."""
     try:
         return parse(model, bag) if bag else None
@@ -78,7 +93,7 @@ def with_live_deployment(news: Props, link: Link) -> Props:
     if not pulumi.contains_unknowns(news.get("deployment_id")):
         return news
     try:
-        build = link.listed("build", lambda _: link.quick.build_info())
+        build = link.listed("build", lambda _: link.look(Coderd.build_info))
     except CoderdError:
         return news
     return {**news, "deployment_id": str(build.deployment_id)}

@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 from pulumi import dynamic
 
-from coder_stack.dynamic.base import CoderdProvider
+from coder_stack.dynamic.provider import Provider
 
 __all__ = ["CoderdResource"]
 
@@ -24,7 +24,7 @@ class CoderdResource(dynamic.Resource):
 
     def __init__(
         self,
-        provider: CoderdProvider[Any, Any],
+        provider: Provider,
         name: str,
         props: Mapping[str, Any],
         opts: pulumi.ResourceOptions | None = None,

@@ -15,12 +15,10 @@ from coder_stack.coderd import (
     ForbiddenByRole,
     License,
     LicenseClaims,
-    NeverSent,
     NoAnswer,
     NotFound,
     RouteAbsent,
     ServerFault,
-    Unauthenticated,
     find_license,
 )
 
@@ -59,17 +57,11 @@ def apply(coderd: Coderd, jwt: SecretStr, claims: LicenseClaims) -> License:
     return coderd.add_license(jwt)
 
 
-def remove(coderd: Coderd, claims: LicenseClaims, license_id: str) -> CoderdError | None:
-    """Delete ours by id, if what has that id is ours; gone is fine.
-
-    Returns the error of a coderd that cannot be asked or does not let us, for a warning.
-    """
+def remove(coderd: Coderd, claims: LicenseClaims, license_id: str) -> None:
+    """Delete ours by id, if what has that id is ours; gone is fine."""
     try:
         ours = [each for each in stored(coderd) if str(each.id) == license_id]
         if find_license(claims, ours):
             coderd.delete_license(int(license_id))
     except (NotFound, RouteAbsent):
-        return None
-    except (NoAnswer, NeverSent, Unauthenticated, ForbiddenByRole) as error:
-        return error
-    return None
+        return

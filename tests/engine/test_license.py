@@ -77,6 +77,22 @@ def test_L4_rotation_creates_before_it_deletes_and_leaves_a_foreign_license(
     assert stack.preview(refresh=True).changes == []
 
 
+def test_L4_K6_a_superseded_license_that_stayed_is_removed_by_the_next_run(
+    stack: Operated,
+) -> None:
+    stack.up()
+    (old,) = stack.coderd.license_ids()
+    stack.give("jwt", license_text(days=200))
+    stack.coderd.refuse(500, "An internal server error occurred.", f"/api/v2/licenses/{old}")
+    assert f"Error: license {old}, delete: " in stack.failure(stack.up)
+    assert len(stack.coderd.license_ids()) == 2
+
+    stack.up()
+    assert old not in stack.coderd.license_ids()
+    assert uploads(stack) == 2
+    assert stack.preview(refresh=True).changes == []
+
+
 @pytest.mark.parametrize(
     ("status", "message", "reason"),
     [

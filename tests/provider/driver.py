@@ -156,7 +156,7 @@ class ProviderProcess:
 def provider_process(
     config: Mapping[str, str] | None = None, environment: Mapping[str, str] | None = None
 ) -> Iterator[ProviderProcess]:
-    """Started and configured; ended with the block. `config` is the stack's, without namespace."""
+    """Started and configured; ended with the block. `config` is the stack's, ours by default."""
     with tempfile.NamedTemporaryFile("w", prefix="provider-", suffix=".err") as errors:
         process = subprocess.Popen(
             [sys.executable, "-u", "-m", "pulumi.dynamic"],
@@ -174,7 +174,10 @@ def provider_process(
             assert port.isdigit(), Path(errors.name).read_text()
             with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
                 stub = services.ResourceProviderStub(channel)
-                values = {f"{PROJECT}:{key}": value for key, value in (config or {}).items()}
+                values = {
+                    key if ":" in key else f"{PROJECT}:{key}": value
+                    for key, value in (config or {}).items()
+                }
                 stub.Configure(
                     pb.ConfigureRequest(args=_struct(values)), timeout=60, wait_for_ready=True
                 )

@@ -150,6 +150,19 @@ def test_while_the_connection_is_unknown_so_are_the_facts(driven: Driven) -> Non
     assert {checked.inputs[name] for name in FACTS} == {UNKNOWN}
 
 
+def test_E4_a_first_preview_before_coderd_and_access_exist_claims_nothing(
+    process: ProviderProcess,
+) -> None:
+    """Provisioners would else be shown as closed, though the update itself opens them."""
+    nobody = {"connection": {"url": "http://127.0.0.1:1"}, "token": UNKNOWN}
+    driven = process.of(EntitlementsProvider())
+    checked = driven.check(nobody)
+    assert {checked.inputs[name] for name in FACTS} == {UNKNOWN}
+    assert process.stderr == ""
+    with_token = driven.check({**nobody, "token": "a-token"}).inputs
+    assert (with_token["tier"], with_token["stale"]) == ("unknown", True)
+
+
 def test_while_the_connection_is_unknown_the_last_facts_stay_and_are_marked(
     licensed: Simulation, driven: Driven
 ) -> None:

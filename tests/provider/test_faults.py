@@ -69,7 +69,6 @@ FAULTS = (
     Fault("broken-json", frozenset({Reason.PROTOCOL_ERROR}), {"kind": "garbage"}),
     Fault("html", frozenset({Reason.PROTOCOL_ERROR}), {"kind": "html", "status": 200}),
 )
-CANNOT_ASK = {*NO_ANSWER, Reason.RATE_LIMITED, Reason.FORBIDDEN}
 PASSING = [f for f in FAULTS if f.name in ("429", "503", "drop-before", "drop-after")]
 
 
@@ -188,6 +187,7 @@ SUBJECTS = (
         },
         narrowed=license_reason,
         adopts=True,
+        keeps_on=frozenset({"delete"}),
     ),
     Subject(
         "entitlements",
@@ -311,8 +311,6 @@ def outcome(subject: Subject, operation: str, fault: Fault) -> str:
     if subject.gated and operation == "read" and fault.name == "403-license":
         return "keeps on"
     if subject.name == "license" and fault.name == "404-route":
-        return "keeps on"
-    if subject.name == "license" and operation == "delete" and fault.reasons <= CANNOT_ASK:
         return "keeps on"
     return "fails"
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from coder_stack.dynamic.license import LicenseProvider
-from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess
+from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
 from tests.simulation import Simulation, license_text, simulated
 
 JTI = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
@@ -334,14 +334,43 @@ def test_update_to_a_deployment_that_lacks_the_license_uploads_it_there(
         assert other.license_ids() == [int(now.outputs["license_id"])]
 
 
-def test_K6_a_coderd_that_is_not_there_blocks_no_destroy(process: ProviderProcess) -> None:
-    driven = process.of(LicenseProvider())
-    with simulated() as coderd:
+@pytest.mark.parametrize("status", [401, 403, 409, 500, 503])
+def test_K6_a_license_that_cannot_be_deleted_is_named_and_blocks_no_destroy(status: int) -> None:
+    with (
+        simulated() as coderd,
+        provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process,
+    ):
+        driven = process.of(LicenseProvider())
         held = driven.create(inputs(coderd, license_text()))
-        coderd.refuse(401, "You are signed out.", "/api/v2/licenses", count=-1)
+        coderd.refuse(status, "No.", "/api/v2/licenses/*", count=-1)
         driven.delete(held)
-    assert "license" in process.stderr
-    assert "was left in coderd" in process.stderr
+        assert f"license {held.outputs['license_id']}, delete: Cannot delete" in process.stderr
+        assert "It may still be there; remove it by hand." in process.stderr
+
+
+def test_L4_a_superseded_license_that_stayed_is_tried_once_more_by_the_next_run(
+    coderd: Simulation, process: ProviderProcess
+) -> None:
+    before = process.of(LicenseProvider()).create(inputs(coderd, license_text()))
+    (old,) = coderd.license_ids()
+    coderd.refuse(500, "An internal server error occurred.", f"/api/v2/licenses/{old}", count=-1)
+
+    with provider_process() as this_run:
+        driven = this_run.of(LicenseProvider())
+        driven.create(inputs(coderd, license_text(days=200)))
+        with pytest.raises(Failure) as failed:
+            driven.delete(before)
+    assert failed.value.last.startswith(f"Failed: Error: license {old}, delete: ")
+    assert failed.value.last.endswith("It is superseded; the next run tries again.")
+
+    with provider_process() as next_run:
+        next_run.of(LicenseProvider()).delete(before)
+        assert f"license {old}, delete: " in next_run.stderr, "still not, but it blocks no longer"
+
+    coderd.peace()
+    with provider_process() as last_run:
+        last_run.of(LicenseProvider()).delete(before)
+    assert old not in coderd.license_ids()
 
 
 def test_CP6_the_newest_token_is_used_config_before_run_before_state(

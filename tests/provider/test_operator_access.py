@@ -227,3 +227,22 @@ def test_K6_destroy_revokes_our_token_and_is_never_blocked(
     driven.delete(held)
     assert "warning: Forbidden: operator access, delete" in process.stderr
     assert len(fresh.world.records.users) == 1, "the first user stays"
+
+
+def test_CP6_a_token_of_somebody_elses_project_is_never_sent(fresh: Simulation) -> None:
+    """As a library we are handed the config of a project in which `token` may mean anything."""
+    with provider_process(
+        config={"their-app:token": "theirs", "their-app:kubernetes": "theirs"},
+        environment={"PULUMI_PROJECT": "their-app"},
+    ) as process:
+        held = process.of(OperatorAccessProvider()).create(inputs(fresh))
+    assert held.outputs["token"] != "theirs"
+    assert held.inputs["given"] == "", "no token was given"
+
+
+def test_CP6_our_own_token_is_found_in_any_project(coderd: Simulation) -> None:
+    with provider_process(
+        config={"coder-stack:token": coderd.token}, environment={"PULUMI_PROJECT": "their-app"}
+    ) as process:
+        held = process.of(OperatorAccessProvider()).create(inputs(coderd))
+    assert held.outputs["token"] == coderd.token

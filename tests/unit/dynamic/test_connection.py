@@ -47,8 +47,14 @@ def test_a_look_in_passing_gives_up_sooner() -> None:
 
 def test_the_stack_config_may_lack_everything_or_be_wrong() -> None:
     assert StackConfig.read({}.get) == StackConfig()
-    texts = {"token": "a-token", "kubernetes": '{"kubeconfig": "k.yaml", "context": "c"}'}
+    texts = {
+        "coder-stack:token": "a-token",
+        "coder-stack:kubernetes": '{"kubeconfig": "k.yaml", "context": "c"}',
+    }
     read = StackConfig.read(texts.get)
+    assert read.token == SecretStr("a-token")
     assert (read.kubernetes.kubeconfig, read.kubernetes.context) == ("k.yaml", "c")
     assert "a-token" not in repr(read)
-    assert StackConfig.read({"kubernetes": "not json"}.get).kubernetes.kubeconfig is None
+    assert (
+        StackConfig.read({"coder-stack:kubernetes": "not json"}.get).kubernetes.kubeconfig is None
+    )

@@ -1,0 +1,45 @@
+"""Which cluster the providers of one stack ask, and what its kubeconfig says about reaching it.
+
+The program gives a path and a context, or leaves both to the stack's config (`kubernetes`). The
+kubernetes library is imported when first needed: most providers never are. Sends nothing.
+"""
+
+from typing import Any
+
+from coder_stack.coderd import InvalidConnection
+from coder_stack.dynamic.wire import WireModel
+
+__all__ = ["API_SERVER", "Kubeconfig", "api_settings"]
+
+API_SERVER = "connect to the Kubernetes API server"
+
+
+class Kubeconfig(WireModel):
+    """Which kubeconfig and which context of it; without a path, as kubectl finds it."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+
+
+def api_settings(own: Kubeconfig, stack: Kubeconfig) -> Any:
+    """The library's settings for the resource's own cluster, or else for the stack's."""
+    from kubernetes import client, config  # noqa: PLC0415  # slow, and rarely needed
+
+    given = own.kubeconfig is not None or own.context is not None
+    which = own if given else stack
+    library: Any = config
+    settings: Any = client.Configuration()
+    try:
+        if which.kubeconfig is None and which.context is None:
+            library.load_config(client_configuration=settings)
+        else:
+            library.load_kube_config(
+                config_file=which.kubeconfig,
+                context=which.context,
+                client_configuration=settings,
+                persist_config=False,
+            )
+    except Exception:  # noqa: BLE001  # many kinds, and their texts quote the file
+        why = "the kubeconfig cannot be read, or lacks the context; check kubernetes.kubeconfig."
+        raise InvalidConnection(API_SERVER, why) from None
+    return settings
