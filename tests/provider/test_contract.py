@@ -6,6 +6,7 @@ import pytest
 
 from coder_stack.dynamic.base import CoderdProvider
 from coder_stack.dynamic.entitlements import EntitlementsProvider
+from coder_stack.dynamic.feature_gate import FeatureGateProvider
 from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
 from tests.provider.driver import Failure, Held, ProviderProcess, provider_process
@@ -15,6 +16,7 @@ EVERY: list[CoderdProvider[Any, Any]] = [
     OperatorAccessProvider(),
     LicenseProvider(),
     EntitlementsProvider(),
+    FeatureGateProvider(),
 ]
 every_provider = pytest.mark.parametrize("provider", EVERY, ids=lambda each: type(each).__name__)
 
@@ -23,6 +25,8 @@ def inputs(coderd: Simulation, provider: CoderdProvider[Any, Any]) -> dict[str, 
     given: dict[str, Any] = {"connection": coderd.connection, "token": coderd.token}
     if isinstance(provider, LicenseProvider):
         given |= {"jwt": license_text(), "warn_days": 10}
+    if isinstance(provider, FeatureGateProvider):
+        given |= {"feature": "high_availability"}
     return given
 
 

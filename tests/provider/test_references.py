@@ -7,8 +7,10 @@ from pulumi import dynamic
 from pulumi.dynamic.dynamic import serialize_provider
 
 from coder_stack.dynamic.entitlements import EntitlementsProvider
+from coder_stack.dynamic.feature_gate import FeatureGateProvider
 from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
+from coder_stack.dynamic.secret_value import SecretValueProvider
 from tests.provider.driver import ProviderProcess
 
 # As written by the first version. A change here breaks every stack out there: never edit one;
@@ -22,6 +24,12 @@ FROZEN: dict[type[dynamic.ResourceProvider], str] = {
     ),
     EntitlementsProvider: (
         "gASVQAAAAAAAAACMIGNvZGVyX3N0YWNrLmR5bmFtaWMuZW50aXRsZW1lbnRzlIwURW50aXRsZW1lbnRzUHJvdmlkZXKUk5QpgZQu"
+    ),
+    SecretValueProvider: (
+        "gASVPwAAAAAAAACMIGNvZGVyX3N0YWNrLmR5bmFtaWMuc2VjcmV0X3ZhbHVllIwTU2VjcmV0VmFsdWVQcm92aWRlcpSTlCmBlC4="
+    ),
+    FeatureGateProvider: (
+        "gASVPwAAAAAAAACMIGNvZGVyX3N0YWNrLmR5bmFtaWMuZmVhdHVyZV9nYXRllIwTRmVhdHVyZUdhdGVQcm92aWRlcpSTlCmBlC4="
     ),
 }
 

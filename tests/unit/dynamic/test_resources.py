@@ -7,8 +7,10 @@ import pulumi
 import pytest
 
 from coder_stack.dynamic.entitlements import Entitlements
+from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.license import License
 from coder_stack.dynamic.operator_access import OperatorAccess
+from coder_stack.dynamic.secret_value import SecretValue
 
 SECRET_MARK = "4dabf18193072939515e22adb298388d"
 
@@ -59,3 +61,23 @@ async def test_L9_a_license_passed_in_the_clear_leaves_the_program_as_a_secret(
     assert SECRET_MARK in sent["jwt"]
     assert SECRET_MARK in sent["token"]
     assert SECRET_MARK not in str(sent["__provider"])
+
+
+@pulumi.runtime.test
+async def test_L9_the_place_of_a_secrets_value_is_sent_as_a_secret(recorder: Recorder) -> None:
+    """Pulumi encrypts what `check` finds only if an input of that name was a secret."""
+    kept = SecretValue("s", namespace="coder", name="license", key="license")
+    await kept.fingerprint.future()
+    sent = recorder.made["pulumi-python:dynamic/coder:SecretValue"].inputs
+    assert SECRET_MARK in sent["value"]
+    assert (sent["namespace"], sent["name"], sent["key"]) == ("coder", "license", "license")
+
+
+@pulumi.runtime.test
+async def test_a_feature_gate_is_told_connection_and_feature_alone(recorder: Recorder) -> None:
+    gate = FeatureGate("g", connection={"url": "http://127.0.0.1:1"}, feature="high_availability")
+    await gate.open.future()
+    sent = recorder.made["pulumi-python:dynamic/coder:FeatureGate"].inputs
+    assert {name for name, value in sent.items() if value is not None} == {
+        "__provider", "connection", "feature",
+    }  # fmt: skip

@@ -1,0 +1,137 @@
+"""Whether a licensed feature may be used by what is deployed before coderd answers: its Deployment.
+
+Replicas above one need `high_availability`, but entitlements are read after the Deployment. So this
+looks in `check`, before it, and remembers in state whether the gate was ever open: losing the
+license later closes nothing (E5). On a fresh stack nobody answers: closed, and open on the next run
+(E4). Needs no token, changes nothing in coderd; the full list of features is entitlements.py's.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+from pulumi.output import Unknown
+
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    NoAnswer,
+    Reason,
+    RouteAbsent,
+    entitlements_reason,
+)
+from coder_stack.coderd import Entitlements as Found
+from coder_stack.dynamic.base import CoderdProvider, Proposal
+from coder_stack.dynamic.connection import CoderdInputs, Link
+from coder_stack.dynamic.failure import warn
+from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.wire import Problem
+
+__all__ = ["FeatureGate", "FeatureGateProvider"]
+
+
+class GateInputs(CoderdInputs):
+    """The program gives connection and feature, `check` the rest."""
+
+    feature: str
+    entitled: bool = False
+    """As coderd says now, or said last."""
+    open: bool = False
+    """Whether it was entitled at any time."""
+    reason: str = ""
+    """Why not entitled, or why `entitled` is only the last known; else empty."""
+
+
+class GateState(GateInputs):
+    """Nothing more."""
+
+
+def gate_of(found: Found, feature: str, last: GateInputs | None) -> dict[str, Any]:
+    """What coderd's answer makes of the gate."""
+    entitled = found.entitled(feature)
+    reason = "" if entitled else str(Reason.NOT_ENTITLED)
+    return {"entitled": entitled, "open": entitled or was_open(last), "reason": reason}
+
+
+def gate_without_answer(error: CoderdError, last: GateInputs | None) -> dict[str, Any]:
+    """No route is an answer (AGPL); anything else leaves what was known (U1)."""
+    entitled = last is not None and last.entitled and not isinstance(error, RouteAbsent)
+    reason = entitlements_reason(error.reason)
+    if last is None and isinstance(error, NoAnswer):
+        reason = Reason.PENDING  # a fresh stack: coderd comes with this very run
+    return {"entitled": entitled, "open": was_open(last), "reason": str(reason)}
+
+
+def was_open(last: GateInputs | None) -> bool:
+    """E5: once open, always open."""
+    return last is not None and last.open
+
+
+class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
+    """Reads and remembers; there is nothing to create or delete."""
+
+    noun = "feature gate"
+    replace_on = ("feature",)
+
+    def label(self, model: GateInputs) -> str:
+        """With the feature."""
+        return f"{self.noun} {model.feature}"
+
+    def examine(
+        self, proposal: Proposal[GateInputs], link: Link | None
+    ) -> tuple[Mapping[str, Any], list[Problem]]:
+        """The live look, which waits little, and on a fresh stack says little."""
+        feature, old = proposal.known.get("feature"), proposal.old
+        last = old if old is not None and old.feature == feature else None
+        if link is None or feature is None:
+            if last is None:
+                return dict.fromkeys(("entitled", "open", "reason"), Unknown()), []
+            return {"entitled": last.entitled, "open": last.open, "reason": str(Reason.PENDING)}, []
+        try:
+            return gate_of(link.look(Coderd.entitlements), feature, last), []
+        except CoderdError as error:
+            gate = gate_without_answer(error, last)
+            if last is not None:
+                warn(f"{gate['reason']}: {self.label(last)}, check: {error}")
+            return gate, []
+
+    def create_object(self, link: Link, want: GateInputs) -> GateState:
+        """Stores what `check` saw."""
+        del link
+        return GateState.model_validate(dict(want))
+
+    def observe(self, link: Link, known: GateState) -> GateState | None:
+        """As coderd has it now; without an answer, what was known and why."""
+        try:
+            gate = gate_of(link.coderd.entitlements(), known.feature, known)
+        except CoderdError as error:
+            gate = gate_without_answer(error, known)
+            warn(f"{gate['reason']}: {self.label(known)}, read: {error}")
+        return known.model_copy(update=gate)
+
+    def delete_object(self, link: Link, known: GateState) -> None:
+        """Nothing was made."""
+
+    def identify(self, state: GateState) -> str:
+        """One per feature."""
+        return state.feature
+
+
+class FeatureGate(CoderdResource, module="coder", name="FeatureGate"):
+    """Known in the same preview; give it no dependency on coderd's own Deployment."""
+
+    feature: pulumi.Output[str]
+    entitled: pulumi.Output[bool]
+    open: pulumi.Output[bool]
+    reason: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        connection: pulumi.Input[Mapping[str, Any]],
+        feature: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        props = {"connection": connection, "feature": feature}
+        super().__init__(FeatureGateProvider(), name, props, opts)
