@@ -23,6 +23,7 @@ from coder_stack.conditions import (
     proxy_healthy,
     proxy_registered,
 )
+from coder_stack.dynamic.proxy_health import ProxyHealth
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
 from coder_stack.naming import fit
 from coder_stack.settings import Image
@@ -55,6 +56,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
     secret: core.v1.Secret
     deployment: apps.v1.Deployment
     service: core.v1.Service
+    health: ProxyHealth
     conditions: pulumi.Output[list[dict[str, str]]]
     summary: pulumi.Output[dict[str, Any]]
     """For the stack's outputs: id, looks, URL, health and version as coderd saw them last."""
@@ -81,6 +83,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self.secret = self._secret()
         self.deployment = self._deployment(self._account())
         self.service = self._service()
+        self.health = self._health()
         facts = self._facts()
         self.conditions = facts.apply(
             lambda seen: [c.model_dump() for c in _conditions(want, seen)]
@@ -179,6 +182,21 @@ class WorkspaceProxy(pulumi.ComponentResource):
             opts=self._child(),
         )
 
+    def _health(self) -> ProxyHealth:
+        want, operator = self._settings, self._args.operator
+        return ProxyHealth(
+            f"{self._name}-health",
+            connection=operator.connection,
+            token=operator.token,
+            proxy_id=self.registration.proxy_id,
+            proxy_name=want.name,
+            timeout_seconds=want.health_timeout_seconds if want.replicas else 0,
+            revision=pulumi.Output.concat(
+                self.registration.proxy_token_sha256, "/", self._replicas.apply(str)
+            ),
+            opts=self._child([self.deployment, self.service]),
+        )
+
     def _facts(self) -> pulumi.Output[dict[str, Any]]:
         registered = self.registration
         return pulumi.Output.all(
@@ -188,8 +206,8 @@ class WorkspaceProxy(pulumi.ComponentResource):
             provisioned=registered.provisioned,
             reason=registered.reason,
             deferred=registered.deferred,
-            health=registered.status,
-            version=registered.version,
+            health=self.health.health,
+            version=self.health.version,
             ready=ready_replicas(self.deployment),
         )
 

@@ -178,6 +178,12 @@ class WorkspaceProxy(Workload):
     liveness_probe: Probe = Field(
         default=Probe(enabled=False), description="Whether a pod is restarted."
     )
+    health_timeout_seconds: int = Field(
+        default=75,
+        ge=0,
+        le=170,
+        description="How long an update waits until coderd calls the proxy ok; then it goes on.",
+    )
     rotation: str = Field(
         default="", description="Any text. Change it, and another token is made on the next run."
     )

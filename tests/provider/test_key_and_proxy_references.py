@@ -6,6 +6,7 @@ from pulumi.dynamic.dynamic import serialize_provider
 
 from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from coder_stack.dynamic.proxy_health import ProxyHealthProvider
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
 from tests.provider.driver import ProviderProcess
 
@@ -22,6 +23,10 @@ WRITTEN = {
     DaemonsConnectedProvider: (
         "gASVSQAAAAAAAACMJWNvZGVyX3N0YWNrLmR5bmFtaWMuZGFlbW9uc19jb25uZWN0ZWSUjBhEYWVtb25zQ29u"
         "bmVjdGVkUHJvdmlkZXKUk5QpgZQu"
+    ),
+    ProxyHealthProvider: (
+        "gASVPwAAAAAAAACMIGNvZGVyX3N0YWNrLmR5bmFtaWMucHJveH"
+        "lfaGVhbHRolIwTUHJveHlIZWFsdGhQcm92aWRlcpSTlCmBlC4="
     ),
 }
 

@@ -1,0 +1,133 @@
+"""What coderd says about a running proxy, after its pods are there: waited for, never insisted on.
+
+A proxy announces itself within seconds; coderd calls it `ok` once it has reached the proxy's own
+URL, which may need a DNS name that somebody else makes. So this waits a while and then goes on with
+a warning: health is a condition, and no drift (W1). Changes nothing in coderd.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import pulumi
+from pydantic import Field
+
+from coder_stack.coderd import CoderdError, NotEntitled, WorkspaceProxy
+from coder_stack.dynamic.base import CoderdInputs, CoderdProvider
+from coder_stack.dynamic.connection import Link
+from coder_stack.dynamic.daemons_connected import LONGEST_WAIT
+from coder_stack.dynamic.failure import warn
+from coder_stack.dynamic.resource import CoderdResource
+
+__all__ = ["ProxyHealth", "ProxyHealthProvider"]
+
+_PAUSE = 1.0
+
+
+class HealthInputs(CoderdInputs):
+    """`revision` is anything whose change asks for another wait, e.g. the pods' checksum."""
+
+    proxy_id: str = ""
+    proxy_name: str = ""
+    timeout_seconds: Annotated[float, Field(ge=0, le=LONGEST_WAIT)] = 75.0
+    revision: str = ""
+
+
+class HealthState(HealthInputs):
+    """The last look: `ok`, `unreachable`, `unhealthy`, `unregistered`, `unknown` or empty."""
+
+    health: str = ""
+    version: str = ""
+
+
+class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
+    """A look that create and update repeat for a while."""
+
+    noun = "workspace proxy's health"
+
+    def label(self, model: HealthInputs) -> str:
+        """With the proxy's name."""
+        return f'{self.noun}, "{model.proxy_name}"'
+
+    def identify(self, state: HealthState) -> str:
+        """One look is like another."""
+        del state
+        return "proxy-health"
+
+    def create_object(self, link: Link, want: HealthInputs) -> HealthState:
+        """Wait; a proxy that is not registered is not waited for."""
+        return self._wait(link, want) if want.proxy_id else _state(want, None)
+
+    def update_object(self, link: Link, want: HealthInputs, known: HealthState) -> HealthState:
+        """Wait anew."""
+        del known
+        return self.create_object(link, want)
+
+    def observe(self, link: Link, known: HealthState) -> HealthState | None:
+        """Look again."""
+        if not known.proxy_id:
+            return known
+        try:
+            proxies = link.listed("proxies", lambda coderd: coderd.workspace_proxies())
+        except NotEntitled:
+            return known
+        return _state(known, _find(proxies, known.proxy_id))
+
+    def delete_object(self, link: Link, known: HealthState) -> None:
+        """There is nothing to delete."""
+
+    def _wait(self, link: Link, want: HealthInputs) -> HealthState:
+        end = time.monotonic() + want.timeout_seconds
+        while True:
+            try:
+                now = _state(want, _find(link.quick.workspace_proxies(), want.proxy_id))
+            except CoderdError as error:
+                if error.permanent:
+                    raise
+                now = _state(want, None)
+            if now.health == "ok":
+                return now
+            if time.monotonic() >= end:
+                said = now.health or "not there"
+                warn(f"{self.label(want)}: {said} after {want.timeout_seconds:g} s; going on.")
+                return now
+            time.sleep(_PAUSE)
+
+
+def _find(proxies: tuple[WorkspaceProxy, ...], proxy_id: str) -> WorkspaceProxy | None:
+    return next((p for p in proxies if str(p.id) == proxy_id and not p.deleted), None)
+
+
+def _state(inputs: HealthInputs, found: WorkspaceProxy | None) -> HealthState:
+    seen = {"health": found.status.status, "version": found.version} if found else {}
+    wanted = {name: getattr(inputs, name) for name in HealthInputs.model_fields}
+    return HealthState.model_validate({**wanted, **seen})
+
+
+class ProxyHealth(CoderdResource, module="coder", name="ProxyHealth"):
+    """Depends on the Deployment whose pods hold the token."""
+
+    health: pulumi.Output[str]
+    version: pulumi.Output[str]
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        connection: pulumi.Input[Mapping[str, Any]],
+        proxy_id: pulumi.Input[str],
+        proxy_name: pulumi.Input[str],
+        timeout_seconds: float | None = None,
+        revision: pulumi.Input[str] | None = None,
+        token: pulumi.Input[str] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        props = {
+            "connection": connection,
+            "token": token,
+            "proxy_id": proxy_id,
+            "proxy_name": proxy_name,
+            "timeout_seconds": timeout_seconds,
+            "revision": revision,
+        }
+        super().__init__(ProxyHealthProvider(), resource_name, props, opts)

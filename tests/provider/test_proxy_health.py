@@ -1,0 +1,103 @@
+"""A proxy's health through the real provider process, against the simulated coderd (W1)."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from coder_stack.dynamic.proxy_health import ProxyHealthProvider
+from tests.provider.driver import Driven, ProviderProcess, provider_process
+from tests.simulation import Simulation, simulated
+
+PROXIES = "/api/v2/workspaceproxies"
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[ProviderProcess]:
+    with provider_process() as running:
+        yield running
+
+
+@pytest.fixture
+def coderd() -> Iterator[Simulation]:
+    with simulated(licensed=True) as simulation:
+        yield simulation
+
+
+@pytest.fixture
+def health(process: ProviderProcess) -> Driven:
+    return process.of(ProxyHealthProvider())
+
+
+class Proxy:
+    """Registered by an operator; `announce` is what its own program does when it starts."""
+
+    def __init__(self, coderd: Simulation) -> None:
+        self._url = coderd.url
+        body = {"name": "sydney", "display_name": "Sydney", "icon": "/emojis/1f30e.png"}
+        made = coderd.act("POST", PROXIES, body)
+        self.id, self._token = made["proxy"]["id"], made["proxy_token"]
+
+    def announce(self) -> None:
+        body = {
+            "access_url": "https://sydney.example.com",
+            "wildcard_hostname": "",
+            "derp_enabled": True,
+            "derp_only": False,
+            "replica_id": "6a6de4a5-9c4b-4d4e-9a0c-5d5f0f7f6a11",
+            "replica_hostname": "pod",
+            "replica_error": "",
+            "replica_relay_address": "http://127.0.0.1:1",
+            "version": "v2.30.0+abc1234",
+        }
+        httpx.post(
+            f"{self._url}{PROXIES}/me/register",
+            json=body,
+            headers={"Coder-External-Proxy-Token": self._token},
+            trust_env=False,
+        ).raise_for_status()
+
+
+def wish(coderd: Simulation, proxy_id: str, **more: Any) -> dict[str, Any]:
+    given = {"connection": coderd.connection, "token": coderd.token, "proxy_name": "sydney"}
+    return {**given, "proxy_id": proxy_id, **more}
+
+
+def test_W1_a_proxy_that_comes_late_is_waited_for(coderd: Simulation, health: Driven) -> None:
+    proxy = Proxy(coderd)
+    late = threading.Timer(0.5, proxy.announce)
+    late.start()
+    held = health.create(wish(coderd, proxy.id, timeout_seconds=30))
+    late.join()
+    assert held.outputs["health"] == "ok"
+    assert held.outputs["version"] == "v2.30.0+abc1234"
+
+
+def test_W1_a_proxy_that_does_not_come_is_a_warning_and_no_failure(
+    coderd: Simulation, health: Driven, process: ProviderProcess
+) -> None:
+    held = health.create(wish(coderd, Proxy(coderd).id, timeout_seconds=0))
+    assert held.outputs["health"] == "unregistered"
+    assert '"sydney": unregistered after 0 s; going on.' in process.stderr
+
+
+def test_W1_a_refresh_looks_again_and_health_is_no_drift(
+    coderd: Simulation, health: Driven
+) -> None:
+    proxy = Proxy(coderd)
+    held = health.create(wish(coderd, proxy.id, timeout_seconds=0))
+    proxy.announce()
+    now = health.read(held)
+    assert now is not None
+    assert now.outputs["health"] == "ok"
+    assert now.inputs == held.inputs
+
+
+def test_E4_nobody_is_asked_about_a_proxy_that_is_not_registered(
+    coderd: Simulation, health: Driven
+) -> None:
+    held = health.create(wish(coderd, ""))
+    assert held.outputs["health"] == ""
+    assert coderd.requests(path=PROXIES) == []
