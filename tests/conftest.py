@@ -19,6 +19,7 @@ from sandbox.home import Home
 from sandbox.toolchain import CLUSTER, ensure
 from tests.custom_kinds import install
 from tests.harness import Cluster, Project
+from tests.simulation import simulated
 
 _FOLDER = "CODER_STACK_TEST_RUN"
 _OWNER = "CODER_STACK_TEST_RUN_PID"
@@ -84,7 +85,8 @@ def engine() -> Engine:
 
 @pytest.fixture
 def project(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Project]:
-    """The program as one stack of its own: own backend, own namespace; destroyed afterwards."""
-    project = Project.create(engine, cluster, tmp_path)
-    yield project
-    project.clean_up()
+    """The program as one stack of its own: own backend, own namespace, and a fresh coderd."""
+    with simulated(fresh=True) as coderd:
+        project = Project.create(engine, cluster, tmp_path, coderd_url=coderd.url)
+        yield project
+        project.clean_up()

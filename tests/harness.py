@@ -1,8 +1,8 @@
 """The program on a real engine against a real API server, as one test sees it.
 
 `Project` is a stack of its own with its own backend folder and namespace. Its `up`, `preview`,
-`refresh` and `destroy` go through the Automation API with the *local* program (inline programs
-break dynamic providers) and hand back what the engine said as data.
+`refresh` and `destroy` are the commands that a person would type, and hand back what the engine
+said as data.
 """
 
 import json
@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +121,6 @@ class Outcome:
         return [step for step in self.changes if step.type.split(":")[-1] == kind]
 
 
-def _plain(value: object) -> object:
-    return value.value if isinstance(value, Enum) else vars(value)
-
-
 @dataclass
 class Project:
     """The program as one stack."""
@@ -136,12 +131,21 @@ class Project:
     namespace: str
     folder: Path
     environment: dict[str, str]
+    coderd_url: str = ""
 
     @classmethod
     def create(
-        cls, engine: Engine, cluster: Cluster | None, folder: Path, program: str | None = None
+        cls,
+        engine: Engine,
+        cluster: Cluster | None,
+        folder: Path,
+        program: str | None = None,
+        coderd_url: str = "",
     ) -> "Project":
-        """`program` is the text of another `__main__.py`; what it needs of config, it is given."""
+        """`program` is the text of another `__main__.py`; what it needs of config, it is given.
+
+        `coderd_url` is where the pods' coderd is played: containers do not really run here.
+        """
         work = folder / "project"
         work.mkdir()
         # A folder of its own, since Pulumi writes the stack's config file beside Pulumi.yaml.
@@ -160,7 +164,7 @@ class Project:
             work_dir=str(work),
             opts=auto.LocalWorkspaceOptions(env_vars=environment, pulumi_home=str(home.pulumi)),
         )
-        project = cls(stack, cluster or Cluster(Path()), name, work, environment)
+        project = cls(stack, cluster or Cluster(Path()), name, work, environment, coderd_url)
         if program is None:
             project.configure()
         return project
@@ -170,39 +174,59 @@ class Project:
         return self.folder / f"Pulumi.{self.stack.name}.yaml"
 
     def configure(self, control_plane: dict[str, Any] | None = None, **others: Any) -> None:
-        """Replace the stack's config; cluster and namespace are this test's own unless given."""
+        """Replace the stack's config; cluster and namespace are this test's own unless given.
+
+        Secrets stay.
+        """
         content = yaml.safe_load(self.config_file.read_text()) if self.config_file.exists() else {}
+        secrets = {
+            k: v
+            for k, v in content.get("config", {}).items()
+            if isinstance(v, dict) and "secure" in v
+        }
         settings = {
             "kubernetes": {"kubeconfig": str(self.cluster.kubeconfig)},
             "controlPlane": {"namespace": self.namespace, **(control_plane or {})},
+            "access": {"url": self.coderd_url},
             **others,
         }
-        content["config"] = {f"{PROJECT}:{key}": value for key, value in settings.items()}
+        plain = {f"{PROJECT}:{key}": value for key, value in settings.items()}
+        content["config"] = {**plain, **secrets}
         self.config_file.write_text(yaml.safe_dump(content))
 
     def up(self, *, refresh: bool = False) -> Outcome:
-        return self._run(lambda **on: self.stack.up(refresh=refresh, run_program=refresh, **on))
+        return self._run("up", "--yes", "--skip-preview", *_refreshing(refresh))
 
     def preview(self, *, refresh: bool = False) -> Outcome:
-        return self._run(
-            lambda **on: self.stack.preview(
-                refresh=refresh, run_program=refresh, diff=True, color="never", **on
-            )
-        )
+        return self._run("preview", "--diff", *_refreshing(refresh))
 
     def refresh(self) -> Outcome:
-        return self._run(lambda **on: self.stack.refresh(run_program=True, **on))
+        return self._run("refresh", "--yes", "--skip-preview", "--run-program")
 
     def destroy(self) -> Outcome:
-        return self._run(self.stack.destroy)
+        return self._run("destroy", "--yes", "--skip-preview")
 
     def outputs(self) -> dict[str, Any]:
-        return {name: output.value for name, output in self.stack.outputs().items()}
+        return json.loads(self.pulumi("stack", "output", "--json", "--show-secrets").stdout)
 
     def state(self) -> dict[str, Any]:
-        """The deployment as the backend keeps it."""
-        deployment: Any = self.stack.export_stack().deployment
-        return deployment
+        """The deployment as the backend keeps it, with its secrets decrypted and marked."""
+        exported = self.pulumi("stack", "export", "--show-secrets").stdout
+        return json.loads(exported)["deployment"] or {}
+
+    def pulumi(self, *arguments: str, on_output: Callable[[str], object] | None = None) -> Any:
+        """One command line, as the Automation API runs it; it raises CommandError."""
+        workspace = self.stack.workspace
+        return workspace.pulumi_command.run(
+            [*arguments, "--stack", self.stack.name, "--non-interactive"],
+            workspace.work_dir,
+            {
+                **workspace.env_vars,
+                "PULUMI_HOME": str(workspace.pulumi_home),
+                "PULUMI_DEBUG_COMMANDS": "true",  # knows --event-log
+            },
+            on_output,
+        )
 
     def path(self, kind: str, name: str = "") -> str:
         """The API path of an object in this stack's namespace."""
@@ -217,15 +241,20 @@ class Project:
         if self.cluster.get(namespace):
             self.cluster.delete(namespace)
 
-    def _run(self, operation: Callable[..., Any]) -> Outcome:
-        outcome = Outcome()
+    def _run(self, operation: str, *arguments: str) -> Outcome:
+        """Not `stack.up()` and its kin: each of those starts three more processes afterwards."""
+        log = self.folder / "events.jsonl"
+        log.unlink(missing_ok=True)
         lines: list[str] = []
-
-        def on_event(event: EngineEvent) -> None:
-            outcome.events.append(json.dumps(vars(event), default=_plain))
+        options = ("--color", "never", "--event-log", str(log))
+        self.pulumi(operation, *arguments, *options, on_output=lines.append)
+        outcome = Outcome(text="\n".join(lines), events=log.read_text().splitlines())
+        for line in outcome.events:
+            event = EngineEvent.from_json(json.loads(line))
             if event.resource_pre_event:
                 outcome.steps.append(Step.of(event.resource_pre_event.metadata))
-
-        operation(on_event=on_event, on_output=lines.append)
-        outcome.text = "\n".join(lines)
         return outcome
+
+
+def _refreshing(refresh: bool) -> tuple[str, ...]:
+    return ("--refresh", "--run-program") if refresh else ()

@@ -1,27 +1,12 @@
 """What the program costs beyond an empty one: ratios of previews on the same engine, in one run."""
 
-import statistics
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sandbox.engine import Engine
+from tests.bench.timing import seconds
 from tests.harness import Cluster, Project
-
-_ROUNDS = 5
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """The middle of a few rounds, after one to warm up."""
-    work()
-    times: list[float] = []
-    for _ in range(_ROUNDS):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 @pytest.mark.timeout(900)
