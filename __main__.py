@@ -7,8 +7,9 @@ from pulumi.runtime import get_config_env, get_config_secret_keys_env
 
 from coder_stack.cluster_apis import check_serves
 from coder_stack.kubeconfig import check_answers
+from coder_stack.outputs import exports
 from coder_stack.settings import ConfigError, Settings, load
-from coder_stack.stack import CoderStack
+from coder_stack.stack import CoderStack, StackSecrets
 
 
 def settings() -> Settings:
@@ -23,10 +24,7 @@ def settings() -> Settings:
 
 
 wanted = settings()
-stack = CoderStack("coder", wanted)
+stack = CoderStack("coder", wanted, StackSecrets.of(pulumi.Config()))
 
-pulumi.export("url", stack.control_plane.url)
-pulumi.export("phase", stack.control_plane.phase)
-pulumi.export("readyReplicas", stack.control_plane.ready_replicas)
-# What is in force, defaults included, in the words of the config file.
-pulumi.export("settings", wanted.model_dump(mode="json", by_alias=True, exclude_none=True))
+for name, value in exports(stack, wanted).items():
+    pulumi.export(name, value)

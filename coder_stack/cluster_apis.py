@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coder_stack.coderd import InvalidConnection
-from coder_stack.dynamic.api_server import Kubeconfig, load_kubeconfig
+from coder_stack.dynamic.kubeconfig import Kubeconfig, api_settings
 from coder_stack.settings import ConfigError, Kubernetes, Settings
 
 __all__ = ["check_serves"]
@@ -66,8 +66,8 @@ def _not_served(where: Kubernetes, kinds: list[_Kind]) -> list[_Kind]:
     from kubernetes import client  # noqa: PLC0415  # slow, and rarely needed
 
     try:
-        configuration = load_kubeconfig(
-            Kubeconfig(kubeconfig=where.kubeconfig, context=where.context)
+        configuration = api_settings(
+            Kubeconfig(kubeconfig=where.kubeconfig, context=where.context), Kubeconfig()
         )
     except InvalidConnection:
         return []

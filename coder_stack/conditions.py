@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from coder_stack.coderd import Reason
+from coder_stack.coderd.reasons import Reason
 
 __all__ = [
     "Condition",

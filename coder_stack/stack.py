@@ -1,28 +1,104 @@
-"""The whole stack: one provider for the cluster, the components on it, and what is exported.
+"""The whole stack: one provider for the cluster, the components on it, and what is known of them.
 
-Wires and nothing else; what an object looks like is decided in components/.
+Wires and nothing else; what an object looks like is decided in components/, what a condition says
+in conditions.py.
 """
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
+from coder_stack.components.operator import Operator, OperatorArgs
+from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
+from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
+from coder_stack.conditions import Condition, aggregate, entitled
+from coder_stack.dynamic.feature_gate import FeatureGate
+from coder_stack.dynamic.secret_value import SecretValue
+from coder_stack.needs import HIGH_AVAILABILITY, ledger, needs
+from coder_stack.settings import Provisioner as ProvisionerSettings
 from coder_stack.settings import Settings
+
+__all__ = ["CoderStack", "StackSecrets"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackSecrets:
+    """Secrets of the stack's config, as Outputs: see SECRETS in settings/loading.py."""
+
+    token: pulumi.Output[str] | None = None
+    license_jwt: pulumi.Output[str] | None = None
+    initial_password: pulumi.Output[str] | None = None
+
+    @classmethod
+    def of(cls, config: pulumi.Config) -> "StackSecrets":
+        """Those that are set."""
+        return cls(
+            token=config.get_secret("token"),
+            license_jwt=config.get_secret("licenseJwt"),
+            initial_password=config.get_secret("initialPassword"),
+        )
 
 
 class CoderStack(pulumi.ComponentResource):
     """Everything that one stack config describes."""
 
     control_plane: ControlPlane
+    operator: Operator
+    provisioners: list[Provisioner]
+    proxies: list[WorkspaceProxy]
+    conditions: pulumi.Output[list[dict[str, str]]]
+    """Of every component, and last the aggregate `Ready`."""
+    needs: pulumi.Output[list[dict[str, Any]]]
+    """The licensed features that the config needs, and whether they are there."""
 
     def __init__(
-        self, name: str, settings: Settings, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        settings: Settings,
+        secrets: StackSecrets | None = None,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("coder-stack:index:CoderStack", name, None, opts)
-        cluster = kubernetes.Provider(
-            f"{name}-cluster",
-            kubeconfig=settings.kubernetes.kubeconfig,
-            context=settings.kubernetes.context,
+        self._name = name
+        self._settings = settings
+        self._connection = connection_of(settings)
+        self._in_cluster = pulumi.ResourceOptions(parent=self, providers=[self._cluster()])
+        needed = needs(settings)
+        gate = self._high_availability()
+        self.control_plane = ControlPlane(
+            f"{name}-control-plane",
+            ControlPlaneArgs(settings=settings.control_plane, replicas=self._replicas(gate)),
+            self._in_cluster,
+        )
+        self.operator = self._operator(secrets or StackSecrets(), list(needed))
+        self.provisioners = [self._provisioner(each) for each in settings.provisioners]
+        self.proxies = [
+            WorkspaceProxy(
+                f"{name}-proxy-{each.name}",
+                WorkspaceProxyArgs(
+                    settings=each,
+                    operator=self.operator.handle,
+                    image=settings.control_plane.image,
+                    primary_url=settings.control_plane.access_url or self.control_plane.url,
+                    namespace=self.control_plane.namespace,
+                ),
+                self._in_cluster,
+            )
+            for each in settings.proxies
+        ]
+        self.needs = self.operator.facts.apply(lambda facts: ledger(needed, facts))
+        self.conditions = self._conditions()
+        self.register_outputs({"conditions": self.conditions})
+
+    def _cluster(self) -> kubernetes.Provider:
+        return kubernetes.Provider(
+            f"{self._name}-cluster",
+            kubeconfig=self._settings.kubernetes.kubeconfig,
+            context=self._settings.kubernetes.context,
             enable_server_side_apply=True,
             # What the program sets is the program's: without this, a field that somebody else has
             # taken over ends preview and up in a conflict instead of being named and repaired.
@@ -32,9 +108,95 @@ class CoderStack(pulumi.ComponentResource):
             enable_config_map_mutable=True,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        self.control_plane = ControlPlane(
-            f"{name}-control-plane",
-            ControlPlaneArgs(settings=settings.control_plane),
-            pulumi.ResourceOptions(parent=self, providers=[cluster]),
+
+    def _high_availability(self) -> FeatureGate | None:
+        """Coderd runs before it can be asked what it may; so the gate looks at the last run's."""
+        if self._settings.control_plane.replicas <= 1:
+            return None
+        return FeatureGate(
+            f"{self._name}-high-availability",
+            connection=self._connection,
+            feature=HIGH_AVAILABILITY,
+            opts=pulumi.ResourceOptions(parent=self),
         )
-        self.register_outputs({})
+
+    def _replicas(self, gate: FeatureGate | None) -> pulumi.Input[int]:
+        wanted = self._settings.control_plane.replicas
+        return wanted if gate is None else gate.open.apply(lambda open_: wanted if open_ else 1)
+
+    def _operator(self, secrets: StackSecrets, needed: list[str]) -> Operator:
+        return Operator(
+            f"{self._name}-operator",
+            OperatorArgs(
+                connection=self._connection,
+                settings=self._settings.access,
+                license=self._settings.license,
+                namespace=self._settings.control_plane.namespace,
+                token=secrets.token,
+                initial_password=secrets.initial_password,
+                license_jwt=secrets.license_jwt,
+                needed_features=needed,
+                after=[self.control_plane],
+            ),
+            pulumi.ResourceOptions(parent=self),
+        )
+
+    def _provisioner(self, settings: ProvisionerSettings) -> Provisioner:
+        name = f"{self._name}-provisioner-{settings.name}"
+        adopted = None
+        if settings.key.adopt_secret:
+            adopted = SecretValue(
+                f"{name}-adopted",
+                namespace=settings.namespace or self._settings.control_plane.namespace,
+                name=settings.key.adopt_secret,
+                key=settings.key.secret_key,
+                opts=pulumi.ResourceOptions(parent=self),
+            ).value
+        return Provisioner(
+            name,
+            ProvisionerArgs(
+                settings=settings,
+                operator=self.operator.handle,
+                image=self._settings.control_plane.image,
+                url=self.control_plane.url,
+                namespace=self.control_plane.namespace,
+                adopted_material=adopted,
+            ),
+            self._in_cluster,
+        )
+
+    def _conditions(self) -> pulumi.Output[list[dict[str, str]]]:
+        parts = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
+        highly_available = self._settings.control_plane.replicas > 1
+
+        def judged(found: Mapping[str, Any]) -> list[dict[str, str]]:
+            every = [Condition.model_validate(each) for part in found["parts"] for each in part]
+            if highly_available:
+                kind = "HighAvailabilityEntitled"
+                every.append(entitled(kind, "controlPlane", HIGH_AVAILABILITY, found["facts"]))
+            return [each.model_dump() for each in (*every, aggregate(every))]
+
+        return pulumi.Output.all(
+            parts=[part.conditions for part in parts], facts=self.operator.facts
+        ).apply(judged)
+
+
+def connection_of(settings: Settings) -> dict[str, Any]:
+    """The way to coderd from where Pulumi runs (CP8): a URL, or the API server's service proxy."""
+    access, plane = settings.access, settings.control_plane
+    url = access.url or plane.access_url
+    if url is None or access.through_api_server:
+        port = plane.service.tls_port if plane.tls else plane.service.port
+        way: dict[str, Any] = {
+            "service_proxy": {
+                "namespace": plane.namespace,
+                "service": plane.name,
+                "port": str(port),
+                "tls": plane.tls is not None,
+            }
+        }
+    else:
+        way = {"url": url.rstrip("/"), "allow_insecure": access.allow_insecure}
+        if access.ca_bundle:
+            way["ca_bundle"] = access.ca_bundle
+    return way

@@ -1,1 +1,19 @@
-"""What the stack consists of, one ComponentResource a file."""
+"""What the stack consists of, one ComponentResource a file; for use in other programs as well."""
+
+from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
+from coder_stack.components.operator import Operator, OperatorArgs
+from coder_stack.components.operator_handle import OperatorHandle
+from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
+from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
+
+__all__ = [
+    "ControlPlane",
+    "ControlPlaneArgs",
+    "Operator",
+    "OperatorArgs",
+    "OperatorHandle",
+    "Provisioner",
+    "ProvisionerArgs",
+    "WorkspaceProxy",
+    "WorkspaceProxyArgs",
+]

@@ -41,6 +41,8 @@ class ControlPlane(pulumi.ComponentResource):
 
     url: pulumi.Output[str]
     """Where coderd is reached inside the cluster."""
+    namespace: pulumi.Input[str]
+    """Where it is; waits for the namespace if that is ours."""
     image: pulumi.Output[str]
     """What the pods run."""
     ready_replicas: pulumi.Output[int]
@@ -55,7 +57,7 @@ class ControlPlane(pulumi.ComponentResource):
     ) -> None:
         super().__init__("coder-stack:index:ControlPlane", name, None, opts)
         want = args.settings
-        namespace = self._namespace(name, want)
+        self.namespace = namespace = self._namespace(name, want)
         site = Site(name=name, settings=want, namespace=namespace, parent=self)
         account = core.v1.ServiceAccount(
             f"{name}-account",

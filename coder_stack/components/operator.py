@@ -1,0 +1,156 @@
+"""The operator in coderd: a way in, our license, and what it allows; everything else follows it.
+
+Brings nothing into the cluster. Works on any coderd that can be reached, also on one that another
+program deployed. Leaves alone what a feature is needed for: that is decided by who asks the handle.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from coder_stack import conditions
+from coder_stack.components.operator_handle import OperatorHandle
+from coder_stack.conditions import Condition
+from coder_stack.dynamic.entitlements import Entitlements
+from coder_stack.dynamic.license import License
+from coder_stack.dynamic.operator_access import OperatorAccess
+from coder_stack.dynamic.secret_value import SecretValue
+from coder_stack.settings import Access, LicenseSecret, TokenSecret
+from coder_stack.settings import License as LicenseSettings
+
+__all__ = ["Operator", "OperatorArgs"]
+
+_NAME = "operator"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorArgs:
+    """How to enter, with what; `after` must be there before coderd is asked anything."""
+
+    connection: Mapping[str, Any]
+    settings: Access
+    license: LicenseSettings
+    namespace: str
+    """Of Secrets for which the settings name none."""
+    token: pulumi.Input[str] | None = None
+    initial_password: pulumi.Input[str] | None = None
+    license_jwt: pulumi.Input[str] | None = None
+    needed_features: Sequence[str] = ()
+    after: Sequence[pulumi.Resource] = ()
+
+
+class Operator(pulumi.ComponentResource):
+    """Operator access, the license if there is one, and the entitlements."""
+
+    handle: OperatorHandle
+    """What provisioners and proxies need of it."""
+    access: OperatorAccess
+    license: License | None
+    entitlements: Entitlements
+    facts: pulumi.Output[Mapping[str, Any]]
+    conditions: pulumi.Output[list[dict[str, str]]]
+
+    def __init__(
+        self, name: str, args: OperatorArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("coder-stack:index:Operator", name, None, opts)
+        self._name = name
+        self._args = args
+        given = self._value("token", args.settings.token_secret)
+        self.access = OperatorAccess(
+            f"{name}-access",
+            connection=args.connection,
+            token=given.value if given else args.token,
+            username=args.settings.username,
+            email=args.settings.email,
+            initial_password=args.initial_password,
+            token_name=args.settings.token_name,
+            token_days=args.settings.token_days,
+            wait_seconds=args.settings.wait_seconds,
+            opts=self._child(*args.after),
+        )
+        self.license = self._license()
+        self.entitlements = Entitlements(
+            f"{name}-entitlements",
+            connection=args.connection,
+            token=self.access.token,
+            # After the license: what is read then is what the license has changed.
+            opts=self._child(self.access, *([self.license] if self.license else [])),
+        )
+        self.facts = pulumi.Output.all(
+            features=self.entitlements.features,
+            tier=self.entitlements.tier,
+            stale=self.entitlements.stale,
+            reason=self.entitlements.reason,
+        )
+        self.handle = OperatorHandle(
+            connection=args.connection,
+            token=self.access.token,
+            deployment_id=self.access.deployment_id,
+            version=self.access.version,
+            facts=self.facts,
+        )
+        self.conditions = self._conditions(given)
+        self.register_outputs({"conditions": self.conditions})
+
+    def _license(self) -> License | None:
+        args = self._args
+        stored = self._value("license", args.license.secret)
+        jwt = stored.value if stored else args.license_jwt
+        if jwt is None:
+            return None
+        return License(
+            f"{self._name}-license",
+            connection=args.connection,
+            token=self.access.token,
+            jwt=jwt,
+            deployment_id=self.access.deployment_id,
+            needed_features=list(args.needed_features),
+            warn_days=args.license.warn_days,
+            opts=self._child(self.access),
+        )
+
+    def _value(self, what: str, ref: TokenSecret | LicenseSecret | None) -> SecretValue | None:
+        if ref is None:
+            return None
+        return SecretValue(
+            f"{self._name}-{what}-secret",
+            namespace=ref.namespace or self._args.namespace,
+            name=ref.name,
+            key=ref.key,
+            opts=self._child(*self._args.after),
+        )
+
+    def _conditions(self, given: SecretValue | None) -> pulumi.Output[list[dict[str, str]]]:
+        observed: dict[str, pulumi.Input[Any]] = {"user": self.access.user}
+        if given:
+            observed["secret"] = given.reason
+        if self.license:
+            observed["applied"] = self.license.applied
+            observed["reason"] = self.license.reason
+            observed["message"] = self.license.message
+        secret = self._args.settings.token_secret
+
+        def judged(facts: Mapping[str, Any]) -> list[dict[str, str]]:
+            found: list[Condition] = []
+            if secret:
+                where = f"Secret {secret.namespace or self._args.namespace}/{secret.name}"
+                found.append(conditions.bootstrap_secret_ready(_NAME, where, facts["secret"] or ""))
+            found.append(conditions.operator_access_ready(_NAME, facts["user"]))
+            if "applied" in facts:
+                found.append(
+                    conditions.license_applied(
+                        _NAME,
+                        applied=bool(facts["applied"]),
+                        reason=facts["reason"] or "",
+                        message=facts["message"] or "",
+                    )
+                )
+            return [each.model_dump() for each in found]
+
+        return pulumi.Output.all(**observed).apply(judged)
+
+    def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, depends_on=list(after))

@@ -1,0 +1,60 @@
+"""The ledger of licensed features: what the config needs, and whether coderd allows it (E4)."""
+
+from typing import Any
+
+import pytest
+
+from coder_stack.needs import ledger, needs
+from coder_stack.settings import ControlPlane, Provisioner, Settings, WorkspaceProxy
+
+SYDNEY = WorkspaceProxy(name="sydney", access_url="https://sydney.example.com")
+
+
+@pytest.mark.parametrize(
+    ("settings", "needed"),
+    [
+        (Settings(), {}),
+        (Settings(control_plane=ControlPlane(replicas=1)), {}),
+        (
+            Settings(control_plane=ControlPlane(replicas=2)),
+            {"high_availability": ("controlPlane.replicas",)},
+        ),
+        (
+            Settings(provisioners=(Provisioner(name="eu"), Provisioner(name="us"))),
+            {"external_provisioner_daemons": ("provisioner/eu", "provisioner/us")},
+        ),
+        (Settings(proxies=(SYDNEY,)), {"workspace_proxy": ("proxy/sydney",)}),
+    ],
+)
+def test_E4_each_part_of_the_config_names_the_feature_that_it_needs(
+    settings: Settings, needed: dict[str, Any]
+) -> None:
+    assert needs(settings) == needed
+
+
+def test_E4_one_organization_needs_no_license_and_two_do() -> None:
+    here = Provisioner(name="a", organization="research")
+    there = Provisioner(name="b", organization="coder")
+    assert "multiple_organizations" not in needs(Settings(provisioners=(here,)))
+    assert needs(Settings(provisioners=(here, there)))["multiple_organizations"] == (
+        "organization/coder",
+        "organization/research",
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "entitled"),
+    [("entitled", True), ("grace_period", True), ("not_entitled", False), (None, False)],
+)
+def test_E3_the_ledger_compares_needs_with_what_coderd_says(
+    said: str | None, entitled: bool
+) -> None:
+    features = {"workspace_proxy": {"entitlement": said}} if said else {}
+    assert ledger({"workspace_proxy": ("proxy/sydney",)}, {"features": features}) == [
+        {
+            "feature": "workspace_proxy",
+            "neededBy": ["proxy/sydney"],
+            "entitlement": said or "unknown",
+            "entitled": entitled,
+        }
+    ]
