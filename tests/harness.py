@@ -232,6 +232,9 @@ class Project:
         """The API path of an object in this stack's namespace."""
         group = {"deployments": "/apis/apps/v1", "roles": "/apis/rbac.authorization.k8s.io/v1"}
         group["rolebindings"] = group["roles"]
+        group["ingresses"] = "/apis/networking.k8s.io/v1"
+        group["httproutes"] = "/apis/gateway.networking.k8s.io/v1"
+        group["servicemonitors"] = "/apis/monitoring.coreos.com/v1"
         base = f"{group.get(kind, '/api/v1')}/namespaces/{self.namespace}/{kind}"
         return f"{base}/{name}" if name else base
 

@@ -32,12 +32,10 @@ def test_CP1_CP2_CP4_up_brings_a_ready_control_plane_and_is_then_done(project: P
     assert outputs["readyReplicas"] == 1
     assert outputs["url"] == f"http://coder.{project.namespace}.svc.cluster.local:80"
     plane = outputs["settings"]["controlPlane"]
-    assert plane["image"] == {
-        "repository": "ghcr.io/coder/coder",
-        "tag": "v2.30.0",
-        "pullPolicy": "IfNotPresent",
-    }
-    assert (plane["replicas"], plane["service"]) == (1, {"type": "ClusterIP", "port": 80})
+    image = plane["image"]
+    assert (f"{image['repository']}:{image['tag']}", image["pullPolicy"]) == (IMAGE, "IfNotPresent")
+    assert (plane["service"]["type"], plane["service"]["port"]) == ("ClusterIP", 80)
+    assert plane["replicas"] == 1
     deployment = project.cluster.get(project.path("deployments", "coder"))
     assert deployment is not None
     assert deployment["status"]["readyReplicas"] == 1
@@ -64,6 +62,46 @@ def test_CP4_a_config_change_reaches_the_objects(project: Project) -> None:
     assert live_image(project) == "ghcr.io/coder/coder:v2.31.0"
     assert project.outputs()["readyReplicas"] == 2
     assert project.outputs()["url"].endswith(":8080")
+    assert project.preview(refresh=True).changes == []
+
+
+def test_CP1_CP4_options_come_and_go_with_the_config(project: Project) -> None:
+    """All in one update, in place: nothing is replaced, so nobody is cut off."""
+    project.up()
+    project.configure(
+        {
+            "accessUrl": "https://coder.example.com",
+            "wildcardAccessUrl": "*.coder.example.com",
+            "tls": {"secretNames": ["coder-tls"]},
+            "env": {"CODER_VERBOSE": "true"},
+            "livenessProbe": {"enabled": True},
+            "tolerations": [{"key": "dedicated", "operator": "Exists"}],
+            "labels": {"team": "platform"},
+            "ingress": {"tlsSecretName": "coder-tls", "wait": False},
+            "podDisruptionBudget": {},
+            "networkPolicy": {},
+        }
+    )
+    outcome = project.up()
+
+    assert {step.op for step in outcome.changes} == {"create", "update"}
+    assert {step.name.split("-")[-1] for step in outcome.changes if step.op == "create"} == {
+        "ingress",
+        "budget",
+        "policy",
+    }
+    assert project.outputs()["url"] == f"https://coder.{project.namespace}.svc.cluster.local:443"
+    deployment = project.cluster.get(project.path("deployments", "coder"))
+    assert deployment is not None
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert {"name": "CODER_VERBOSE", "value": "true"} in container["env"]
+    assert container["livenessProbe"]["httpGet"]["port"] == "http"
+    assert project.preview(refresh=True).changes == []
+
+    project.configure()
+    outcome = project.up()
+    assert {step.op for step in outcome.changes} == {"delete", "update"}
+    assert project.cluster.names(project.path("ingresses")) == []
     assert project.preview(refresh=True).changes == []
 
 
@@ -156,6 +194,14 @@ def test_an_existing_namespace_is_used_and_survives(project: Project) -> None:
         ({"name": "No_Name"}, {}, "controlPlane.name: must be a Kubernetes name"),
         ({}, {"licence": {}}, "licence: is not a field"),
         (
+            {
+                "accessUrl": "https://coder.example.com",
+                "httpRoute": {"parentRefs": [{"name": "edge"}]},
+            },
+            {},
+            "controlPlane.httpRoute: the cluster does not serve gateway.networking.k8s.io/v1 HTTP",
+        ),
+        (
             {},
             {"kubernetes": {"kubeconfig": "nowhere"}},
             "kubernetes.kubeconfig: nowhere cannot be read",
@@ -171,6 +217,8 @@ def test_B1_bad_input_ends_the_run_before_anything_changed(
     assert said in str(caught.value)
     assert "Traceback" not in str(caught.value)
     assert project.cluster.get(f"/api/v1/namespaces/{project.namespace}") is None
+    registered = [r["type"] for r in project.state().get("resources", [])]
+    assert set(registered) <= {"pulumi:pulumi:Stack"}
 
 
 def test_B1_a_cluster_that_does_not_answer_is_reported_before_anything_changed(
