@@ -55,6 +55,11 @@ format: $(READY) ## Rewrite the sources the way `make check` wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+.PHONY: docs
+docs: $(READY) ## Write what is generated: the config's reference and its JSON schema
+	$(BIN)/coder-stack config reference > docs/configuration.md
+	$(BIN)/coder-stack config schema > docs/configuration.schema.json
+
 .PHONY: bench
 bench: $(READY) ## Measure ratios in one run (never absolute times: machines are noisy)
 	@$(BIN)/coder-stack doctor --install

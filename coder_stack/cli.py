@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from coder_stack import license_cli
+from coder_stack import config_cli, license_cli
 
 app = typer.Typer(
     name="coder-stack",
@@ -19,6 +19,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(config_cli.app, name="config")
 app.add_typer(license_cli.app, name="license")
 
 

@@ -1,12 +1,21 @@
 """What a scheduled look for drift passes over, and how much a repair may do by itself."""
 
 from datetime import date
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from coder_stack.settings.part import Part
 
 __all__ = ["Drift", "IgnoreRule"]
+
+
+# How Pulumi hands over a date that YAML took for one.
+_AT_MIDNIGHT = " 00:00:00 +0000 UTC"
+
+
+def _day(value: object) -> object:
+    return value.removesuffix(_AT_MIDNIGHT) if isinstance(value, str) else value
 
 
 class IgnoreRule(Part):
@@ -19,7 +28,7 @@ class IgnoreRule(Part):
         default=(), strict=False, description="Property paths. Default: all of the resource."
     )
     reason: str = Field(min_length=1, description="Why; shown in every report.")
-    until: date = Field(
+    until: Annotated[date, BeforeValidator(_day, json_schema_input_type=date)] = Field(
         strict=False, description="Last day on which it is passed over, as 2027-01-31."
     )
 

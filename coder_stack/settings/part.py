@@ -54,6 +54,8 @@ class Shape:
     pattern: str
     words: str
     longest: int | None = None
+    kind: str = "text"
+    """One or two words for the reference page."""
 
     def check(self, value: str) -> str:
         """The text itself, if it has this form."""
@@ -71,7 +73,9 @@ class Shape:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         limit = {} if self.longest is None else {"maxLength": self.longest}
-        return {**handler(schema), "pattern": f"^(?:{self.pattern})$", **limit}
+        # The last one is not of the standard, but editors show it in place of the pattern.
+        said = {"patternErrorMessage": f"must be {self.words}", "title": self.kind}
+        return {**handler(schema), "pattern": f"^(?:{self.pattern})$", **limit, **said}
 
 
 def _written_as_text(value: object) -> object:
@@ -83,7 +87,7 @@ def _written_as_text(value: object) -> object:
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _QUALIFIED = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 
-Label = Annotated[str, Shape(_LABEL, f"a Kubernetes name: {LABEL_RULE}", 63)]
+Label = Annotated[str, Shape(_LABEL, f"a Kubernetes name: {LABEL_RULE}", 63, "name")]
 ObjectName = Annotated[
     str,
     Shape(
@@ -93,6 +97,7 @@ ObjectName = Annotated[
             "beginning and ending with a letter or digit"
         ),
         253,
+        "name",
     ),
 ]
 SecretKey = Annotated[str, Shape(r"[-._a-zA-Z0-9]+", "1 to 253 of a-z, A-Z, 0-9 and '-._'", 253)]
@@ -105,6 +110,7 @@ Url = Annotated[
     Shape(
         r"https?://[^\s/?#@]+/?",
         "an http or https URL of a host, without user, path or query, e.g. https://x.example.com",
+        kind="URL",
     ),
 ]
 WildcardHost = Annotated[
@@ -112,6 +118,7 @@ WildcardHost = Annotated[
     Shape(
         r"\*[-.a-zA-Z0-9]*\.[-.a-zA-Z0-9:]+",
         "a host beginning with '*', without a scheme, e.g. *.coder.example.com",
+        kind="host",
     ),
 ]
 CoderName = Annotated[
@@ -120,12 +127,15 @@ CoderName = Annotated[
         r"(?!(?:new|create)$)[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
         "letters and digits with single '-' between them, at most 32, and not new or create",
         32,
+        "name",
     ),
 ]
 Quantity = Annotated[
     str,
     Shape(
-        r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i?|e[0-9]+)?", "a Kubernetes quantity, e.g. 500m or 2Gi"
+        r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i?|e[0-9]+)?",
+        "a Kubernetes quantity, e.g. 500m or 2Gi",
+        kind="quantity",
     ),
     BeforeValidator(_written_as_text, json_schema_input_type=str | int | float),
 ]

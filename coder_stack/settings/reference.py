@@ -1,0 +1,182 @@
+"""The reference page of the config, docs/configuration.md, from the models and a few words.
+
+Each field is described where it is declared; here is only how a page is made of that.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from coder_stack.settings.access import Access, License
+from coder_stack.settings.control_plane import ControlPlane
+from coder_stack.settings.drift import Drift
+from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
+from coder_stack.settings.loading import SECRETS
+from coder_stack.settings.part import Part
+from coder_stack.settings.schema import model_schema
+from coder_stack.settings.tree import Kubernetes, Settings
+from coder_stack.settings.workload import Workload
+
+__all__ = ["reference_page"]
+
+_INTRODUCTION = """\
+<!-- Written by `make docs` from coder_stack/settings. Do not edit. -->
+
+# Configuration
+
+Everything below stands in `Pulumi.<stack>.yaml`, each top-level field as `coder-stack:<field>`.
+Whole files to start from are in [examples](../examples/README.md).
+
+```yaml
+config:
+  coder-stack:controlPlane:
+    accessUrl: https://coder.example.com
+    replicas: 2
+```
+
+Nothing has to be given. Unknown fields are errors, and all mistakes are told at once, before
+anything is changed. `coder-stack config check Pulumi.<stack>.yaml` tells them without a cluster, or
+prints the settings with all defaults.
+
+An editor with YAML support completes and checks the file with
+[the schema](configuration.schema.json) if the file begins with this line:
+
+```yaml
+# yaml-language-server: $schema=docs/configuration.schema.json
+```
+
+"As in Kubernetes" means: spelled as in the Kubernetes documentation, and checked by the API server.
+"""
+
+_SECRETS = """\
+## Secrets
+
+These are never in the file in plain text, and nothing else may be encrypted: all the rest is shown
+in previews and outputs. Set them with `pulumi config set --secret <key>`.
+"""
+
+_HEADINGS: dict[str, type[Part]] = {
+    "kubernetes": Kubernetes,
+    "controlPlane": ControlPlane,
+    "access": Access,
+    "license": License,
+    "provisioners": Provisioner,
+    "proxies": WorkspaceProxy,
+    "drift": Drift,
+}
+
+
+def reference_page() -> str:
+    """The whole page."""
+    definitions: dict[str, Any] = model_schema()["definitions"]
+    blocks = [_INTRODUCTION, _section("Top level", Settings, model_schema()), _secrets()]
+    order = [*_HEADINGS.values()]
+    for heading, model in _HEADINGS.items():
+        blocks.append(_section(heading, model, definitions[model.__name__]))
+        if model is ControlPlane:
+            shared = Workload.model_json_schema(by_alias=True, ref_template="#/definitions/{model}")
+            shared["properties"] = {
+                name: definitions["ControlPlane"]["properties"][name]
+                for name in shared["properties"]
+            }
+            blocks.append(_section("Workload", Workload, shared))
+    for name, schema in definitions.items():
+        if name not in {model.__name__ for model in order}:
+            blocks.append(_section(name, _model(name), schema))
+    return "\n".join(blocks)
+
+
+def _section(heading: str, model: type[Part], schema: dict[str, Any]) -> str:
+    lines = [f"## {heading}", "", _sentence(model), ""]
+    if issubclass(model, Workload) and model is not Workload:
+        lines[2] += " Takes every field of a [workload](#workload) too."
+    lines += ["| field | type | default | |", "| --- | --- | --- | --- |"]
+    for name, info in model.model_fields.items():
+        # What a workload says of itself is said once, unless it is otherwise here.
+        if model is not Workload and _is_inherited(model, name):
+            continue
+        field = schema["properties"][info.alias or name]
+        cells = [f"`{info.alias}`", _type(field), _default(info.is_required(), info.default)]
+        lines.append("| " + " | ".join([*cells, _escaped(info.description or "")]) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _secrets() -> str:
+    rows = [f"| `{key}` | {what[0].upper()}{what[1:]}. |" for key, what in SECRETS.items()]
+    return "\n".join([_SECRETS, "| key | |", "| --- | --- |", *rows, ""])
+
+
+def _is_inherited(model: type[Part], name: str) -> bool:
+    shared = Workload.model_fields.get(name) if issubclass(model, Workload) else None
+    own = model.model_fields[name]
+    if shared is None:
+        return False
+    return (shared.description, shared.default) == (own.description, own.default)
+
+
+def _sentence(model: type[Part]) -> str:
+    return " ".join((model.__doc__ or "").split("\n\n")[0].split())
+
+
+def _model(name: str) -> type[Part]:
+    return next(model for model in _parts(Part) if model.__name__ == name)
+
+
+def _parts(model: type[Part]) -> Iterator[type[Part]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _parts(each)
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """The type in words; a part as a link to its table."""
+    match schema:
+        case {"$ref": str(reference)}:
+            name = reference.rpartition("/")[2]
+            shown = next((h for h, model in _HEADINGS.items() if model.__name__ == name), name)
+            return f"[{shown}](#{shown.lower()})"
+        case {"title": str(kind), "pattern": _}:
+            return kind
+        case {"anyOf": [*options]}:
+            words = [_type(option) for option in options if option != {"type": "null"}]
+            return " or ".join(dict.fromkeys(words))
+        case {"enum": [*values]}:
+            return ", ".join(f"`{value}`" for value in values)
+        case {"type": "array", "items": items}:
+            return f"list of {_type(items)}"
+        case {"type": "object", "patternProperties": patterns}:
+            return f"mapping to {_type(next(iter(patterns.values())))}"
+        case {"type": "object", "additionalProperties": {**values}} if values:
+            return f"mapping to {_type(values)}"
+        case {"type": "integer"}:
+            return f"number{_range(schema)}"
+        case {"type": str(simple)}:
+            date = schema.get("format") == "date"
+            plain = {"string": "text", "boolean": "`true` or `false`", "object": "mapping"}
+            return "date" if date else plain.get(simple, simple)
+        case _:
+            return "anything"
+
+
+def _range(schema: dict[str, Any]) -> str:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and most is not None:
+        return f" ({least} to {most})"
+    return f" ({least} or more)" if least is not None else ""
+
+
+def _default(required: bool, value: Any) -> str:
+    if required:
+        return "required"
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return f"`{json.dumps(value)}`" if value else ""
+    if value in (None, "", (), {}):
+        return ""
+    return f"`{json.dumps(value)}`"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,77 @@
+"""The config as a JSON schema of a stack's config file, for editors.
+
+Made from the models, so it knows what they know about single fields; what must fit together
+(rules.py) is beyond a schema. Draft 7, which is what editors understand.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from coder_stack.settings.loading import SECRETS
+from coder_stack.settings.tree import Settings
+
+__all__ = ["model_schema", "stack_file_schema"]
+
+_ENCRYPTED = {
+    "type": "object",
+    "properties": {"secure": {"type": "string"}},
+    "required": ["secure"],
+    "additionalProperties": False,
+}
+
+
+class _Terse(GenerateJsonSchema):
+    """Without what only repeats a field's name or a part's own defaults."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        del schema
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        if isinstance(schema.get("default"), BaseModel):
+            return self.generate_inner(schema["schema"])
+        return super().default_schema(schema)
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        made = super().dict_schema(schema)
+        # Keys of another form are mistakes, not extras.
+        return {**made, "additionalProperties": False} if "patternProperties" in made else made
+
+    def generate(self, schema: CoreSchema, mode: Any = "validation") -> JsonSchemaValue:
+        made = super().generate(schema, mode)
+        definitions = made.pop("$defs", {})
+        return {**made, "definitions": definitions}
+
+
+def model_schema() -> dict[str, Any]:
+    """Of the tree of settings, with every part under `definitions`."""
+    return Settings.model_json_schema(
+        by_alias=True, ref_template="#/definitions/{model}", schema_generator=_Terse
+    )
+
+
+def stack_file_schema(project: str = "coder-stack") -> dict[str, Any]:
+    """Of a whole Pulumi.<stack>.yaml; what is not this project's is left alone."""
+    tree = model_schema()
+    secrets = {
+        key: {**_ENCRYPTED, "description": f"{what[0].upper()}{what[1:]}. Encrypted."}
+        for key, what in SECRETS.items()
+    }
+    keys = {**tree["properties"], **secrets}
+    known = "|".join(keys)
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": f"Config of a stack of {project}",
+        "type": "object",
+        "properties": {
+            "config": {
+                "type": "object",
+                "properties": {f"{project}:{key}": value for key, value in keys.items()},
+                "patternProperties": {f"^{project}:(?!(?:{known})$)": False},
+            }
+        },
+        "definitions": tree["definitions"],
+    }
