@@ -3,7 +3,6 @@
 The control plane, provisioners and proxies all take these; components/pod.py makes a pod of them.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Annotated, Literal
 
@@ -124,7 +123,7 @@ class Workload(Part):
     ca_bundles: tuple[SecretRef, ...] = Field(
         default=(),
         strict=False,
-        description="Further certificate authorities to trust; PEM, one Secret each.",
+        description="Further certificate authorities to trust; PEM in Secrets.",
     )
     security_context: Manifest = Field(
         default={},
@@ -138,13 +137,10 @@ class Workload(Part):
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """One value for a variable, one Secret for a bundle."""
+        """One value for a variable, one file for a bundle."""
         del unsure
         for name in sorted(set(self.env) & set(self.secret_env)):
             yield Clash(f"secretEnv.{name}", "is set in env too: give one of them")
-        # Each bundle is a volume and a file, named after its Secret.
-        for name, count in Counter(bundle.name for bundle in self.ca_bundles).items():
-            if count > 1:
-                yield Clash(
-                    "caBundles", f"names Secret {name} {count} times: one key of it can be used"
-                )
+        for index, bundle in enumerate(self.ca_bundles):
+            if bundle in self.ca_bundles[:index]:
+                yield Clash(f"caBundles[{index}]", "is there already: leave it out")

@@ -70,10 +70,10 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
         (
             {
                 "controlPlane": {
-                    "caBundles": [{"name": "ca", "key": "a"}, {"name": "ca", "key": "b"}]
+                    "caBundles": [{"name": "ca", "key": "a"}, {"name": "ca", "key": "a"}]
                 }
             },
-            "controlPlane.caBundles: names Secret ca 2 times: one key of it can be used",
+            "controlPlane.caBundles[1]: is there already: leave it out",
         ),
         (
             {"controlPlane": {"workspaceNamespaces": ["dev", "coder", "dev"]}},
