@@ -93,8 +93,9 @@ def deploy() -> None:
     _console.print(
         "\nTry next:\n"
         '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi, kubectl: the sandbox\n'
-        "  .venv/bin/coder-stack sandbox break image     # or: replicas, service\n"
-        "  make drift                                    # names the changed property\n"
+        "  .venv/bin/coder-stack sandbox break key       # or another of:\n"
+        f"      {', '.join(BREAKAGES)}\n"
+        "  make drift                                    # names what has changed\n"
         "  make reconcile                                # repairs it\n"
         "  make down",
         highlight=False,
@@ -125,7 +126,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")]
     """Show the cluster's parts, its kubeconfig and logs; exit code 0 if it is ready."""
     now = cluster.status(Home.of_checkout())
     if as_json:
-        facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts}
+        facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts, "coderd": now.coderd}
         places = {"kubeconfig": str(now.kubeconfig), "logs": str(now.logs)}
         sys.stdout.write(json.dumps({**facts, **places}) + "\n")
     else:
@@ -134,6 +135,8 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")]
         table.add_row("kubeconfig", str(now.kubeconfig))
         for part, pid in reversed(now.parts.items()):
             table.add_row(part, f"running, pid {pid}" if pid else "not running")
+        if now.coderd:
+            table.add_row("coderd (simulated)", now.coderd)
         table.add_row("logs", str(now.logs))
         _console.print(table, soft_wrap=True)
     if not now.ready:

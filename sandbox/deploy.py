@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from sandbox import report
 from sandbox.engine import STACK, Engine
 from sandbox.errors import SandboxError
 from sandbox.home import CHECKOUT, Home
@@ -32,7 +32,9 @@ def deploy(engine: Engine, home: Home, console: Console) -> None:
     """`pulumi up`, then what came out of it."""
     _pulumi(engine, home, console, "stack", "select", "--create", STACK, quiet=True)
     _pulumi(engine, home, console, "up", "--yes", "--skip-preview", "--refresh", "--stack", STACK)
-    console.print(_table(_outputs(engine, home)))
+    outputs = _outputs(engine, home)
+    console.print(report.conditions(outputs))
+    console.print(report.facts(outputs, STACK))
 
 
 def destroy(engine: Engine, home: Home, console: Console) -> None:
@@ -69,16 +71,6 @@ def _outputs(engine: Engine, home: Home) -> dict[str, Any]:
         check=True,
     )
     return json.loads(answer.stdout)
-
-
-def _table(outputs: dict[str, Any]) -> Table:
-    table = Table("output", "value", title=f"Stack {STACK}", title_justify="left")
-    for name in ("phase", "url", "readyReplicas"):
-        table.add_row(name, str(outputs.get(name, "")))
-    plane = outputs["settings"]["controlPlane"]
-    table.add_row("image", f"{plane['image']['repository']}:{plane['image']['tag']}")
-    table.add_row("namespace", plane["namespace"])
-    return table
 
 
 def _folder() -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.breakage import BREAKAGES
 from sandbox.home import CHECKOUT
 from tests.harness import processes_in
 
@@ -112,7 +113,7 @@ def test_deploy_without_a_cluster_says_what_to_do_first(clone: Clone) -> None:
     ("what", "said"),
     [
         ("image", "only the sandbox's own cluster is broken on purpose, and it is not up"),
-        ("luck", "there is no breakage 'luck'; there are: image, replicas, service"),
+        ("luck", f"there is no breakage 'luck'; there are: {', '.join(BREAKAGES)}"),
     ],
 )
 def test_what_cannot_be_broken_is_one_sentence(clone: Clone, what: str, said: str) -> None:

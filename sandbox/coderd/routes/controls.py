@@ -50,6 +50,8 @@ class Controls:
             ("POST", "/clock"): _move_clock,
             ("POST", "/settings"): _set,
             ("POST", "/users"): _add_user,
+            ("POST", "/sessions"): _session,
+            ("POST", "/key-tags"): _rewrite_tags,
             ("POST", "/daemons"): _daemon_seen,
             ("DELETE", "/daemons"): _daemon_gone,
             ("GET", "/state"): _state,
@@ -142,6 +144,27 @@ def _add_user(call: Call) -> Answer:
     user = users.add_user(call.world, account, memberships)
     token = sessions.new_key(call.world, user.id, login_type="password", lifetime=_LONG)
     return as_json(201, {"id": user.id, "email": user.email, "token": token})
+
+
+def _session(call: Call) -> Answer:
+    """A session token of the first owner, who exists once somebody has set coderd up."""
+    records = call.world.records
+    owner = next((u for u in records.users.values() if permissions.OWNER in u.roles), None)
+    if owner is None:
+        raise RefusalError(404, "Nobody has set this coderd up yet.")
+    token = sessions.new_key(call.world, owner.id, login_type="password", lifetime=_LONG)
+    return as_json(201, {"username": owner.username, "token": token})
+
+
+def _rewrite_tags(call: Call) -> Answer:
+    """`{"key_id", "tags"}`: write into the database what no request to coderd could change."""
+    wish = _object(call)
+    key = call.world.records.provisioner_keys.get(str(wish.get("key_id")))
+    tags = wish.get("tags")
+    if key is None or not isinstance(tags, dict):
+        raise RefusalError(404, "Give key_id of a key that exists, and tags.")
+    key.tags = {str(k): str(v) for k, v in cast("dict[str, object]", tags).items()}
+    return as_json(200, {"name": key.name, "tags": key.tags})
 
 
 def _daemon_seen(call: Call) -> Answer:

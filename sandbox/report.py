@@ -1,0 +1,55 @@
+"""What `coder-stack sandbox deploy` shows of a stack's outputs: conditions, and the few facts.
+
+Pure: from outputs to tables. Which conditions there are is the program's business.
+"""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from rich.table import Table
+from rich.text import Text
+
+_STYLES = {"True": "green", "False": "bold red", "Unknown": "yellow"}
+# Output → what it is called here. Dotted: inside a mapping.
+_FACTS = {
+    "phase": "phase",
+    "url": "url",
+    "version": "version",
+    "tier": "tier",
+    "license.expiresAt": "license expires",
+}
+
+
+def conditions(outputs: Mapping[str, Any]) -> Table:
+    """One row each; what does not hold catches the eye on a terminal."""
+    table = Table("component", "condition", "status", "reason", "message", title="Conditions")
+    table.title_justify = "left"
+    listed: list[dict[str, str]] = outputs.get("conditions") or []
+    for each in listed:
+        status = each["status"]
+        table.add_row(
+            Text(each["component"]),
+            Text(each["type"]),
+            Text(status, style=_STYLES.get(status, "")),
+            Text(each["reason"]),
+            Text(each.get("message", "")),
+        )
+    return table
+
+
+def facts(outputs: Mapping[str, Any], stack: str) -> Table:
+    """The outputs that a person looks at first; an output that is not there has no row."""
+    table = Table("output", "value", title=f"Stack {stack}")
+    table.title_justify = "left"
+    for path, name in _FACTS.items():
+        value = _at(outputs, path)
+        if value not in (None, ""):
+            table.add_row(name, Text(str(value)))
+    return table
+
+
+def _at(outputs: Mapping[str, Any], path: str) -> object:
+    found: Any = outputs
+    for step in path.split("."):
+        found = cast("Mapping[str, Any]", found).get(step) if isinstance(found, Mapping) else None
+    return found
