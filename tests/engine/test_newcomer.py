@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.breakage import BREAKAGES
-from sandbox.home import CHECKOUT
+from sandbox.cluster import end_with
+from sandbox.home import CHECKOUT, Home
 from tests.harness import processes_in
 
 pytestmark = pytest.mark.engine
@@ -51,6 +52,10 @@ def clone(tmp_path: Path) -> Iterator[Clone]:
     folder = tmp_path / "clone"
     folder.mkdir()
     clone = Clone(folder)
+    home = Home(folder / ".sandbox")
+    # The guard of a run that is killed; it ends when this folder does.
+    home.folder.mkdir()
+    end_with(home, os.getpid())
     yield clone
     clone.run("sandbox", "down")
     assert processes_in(clone.folder) == []

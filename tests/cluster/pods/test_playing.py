@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sandbox.pods import playing
-from tests.cluster.pods.workloads import Workloads, eventually, workloads
-from tests.harness import Cluster
+from tests.cluster.pods.workloads import Workloads, workloads
+from tests.harness import Cluster, eventually
 from tests.simulation import Simulation, simulated
 
 pytestmark = pytest.mark.cluster

@@ -20,8 +20,8 @@ from sandbox import cluster as sandbox_cluster
 from sandbox.cluster.layout import PARTS, PODS
 from sandbox.home import Home
 from sandbox.toolchain import CLUSTER, ensure
-from tests.cluster.pods.workloads import Workloads, eventually, workloads
-from tests.harness import Cluster, processes_in
+from tests.cluster.pods.workloads import Workloads, workloads
+from tests.harness import Cluster, eventually, processes_in
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("world")]
 LABELS = {"app.kubernetes.io/component": "coderd"}
@@ -44,7 +44,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, programs: dict[str, Path]) ->
     sandbox_cluster.up(home, programs, say=silent, played=True)
     yield home
     sandbox_cluster.down(home)
-    assert processes_in(home.cluster) == []
+    assert processes_in(home.folder) == []
 
 
 @pytest.fixture

@@ -2,22 +2,12 @@
 
 import base64
 import secrets
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.harness import Cluster
-
-
-def eventually(happens: Callable[[], object], seconds: float = 20) -> bool:
-    deadline = time.monotonic() + seconds
-    while not happens():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+from tests.harness import Cluster, eventually
 
 
 @dataclass(frozen=True)
