@@ -146,7 +146,8 @@ def _ca_mount(ref: SecretRef) -> dict[str, Any]:
     """A certificate authority as one file in the folder that Go programs read."""
     return {
         "name": _ca_volume(ref.name),
-        "mountPath": f"/etc/ssl/certs/{ref.name}-{ref.key.removesuffix('.crt')}.crt",
+        # A Secret's name has no dot here, so no two bundles get the same file.
+        "mountPath": f"/etc/ssl/certs/{ref.name}.{ref.key}",
         "subPath": ref.key,
         "readOnly": True,
     }
