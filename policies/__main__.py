@@ -1,0 +1,10 @@
+"""The policy pack, as `pulumi preview --policy-pack policies` starts it.
+
+The only place that constructs a PolicyPack: that call serves the engine and never returns.
+"""
+
+from pulumi_policy import PolicyPack
+
+from pack import NAME, policies
+
+PolicyPack(name=NAME, policies=policies())

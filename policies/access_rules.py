@@ -1,0 +1,168 @@
+"""Rules on who reaches what: coderd over https, roles without wildcards, networks with a policy."""
+
+from collections.abc import Iterator
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from pods import containers, has_pods, namespace_of
+from reading import Fault, Node
+from rule import Case, StackCase, resource_rule, stack_rule
+
+__all__ = ["RULES", "needs_https"]
+
+_CODER = "pulumi-python:dynamic/coder:"
+_PROVISIONER = "coder-stack:index:Provisioner"
+_URLS = ("CODER_URL", "CODER_ACCESS_URL", "CODER_PRIMARY_ACCESS_URL")
+_RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
+# What a build needs to make, watch and remove workspaces (P1).
+_WORKSPACES = frozenset({"pods", "persistentvolumeclaims", "apps/deployments"})
+_VERBS = frozenset(
+    {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+)
+
+
+def needs_https(url: str) -> bool:
+    """Whether plain http would leave this machine or the cluster."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return True
+    return parts.scheme.lower() == "http" and not (_is_loopback(host) or _in_cluster(host))
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (mapped or address).is_loopback
+
+
+def _in_cluster(host: str) -> bool:
+    """`service.namespace.svc`, with or without the cluster's domain."""
+    parts = host.split(".")
+    return len(parts) > 2 and parts[2] == "svc" and parts[3:] in ([], ["cluster", "local"])
+
+
+def _https(case: Case) -> Iterator[Fault]:
+    if case.resource.type.startswith(_CODER):
+        with case.look:
+            url = case.resource.props.at("connection", "url")
+            if needs_https(url.text):
+                yield url.fault("use https: tokens and keys travel on it.")
+        return
+    for container in containers(case.resource, case.look):
+        for each in case.look.each(container["env"]):
+            with case.look:
+                if each["name"].text in _URLS and needs_https(each["value"].text):
+                    yield each["value"].fault(f"use https for {each['name'].text}.")
+
+
+def _wildcards(case: Case) -> Iterator[Fault]:
+    for rule in case.look.each(case.resource.props["rules"]):
+        for field in ("apiGroups", "resources", "verbs", "nonResourceURLs"):
+            for each in case.look.each(rule[field]):
+                with case.look:
+                    if "*" in each.text:
+                        yield each.fault("name what is needed instead of a wildcard.")
+
+
+def _provisioner_rights(case: Case) -> Iterator[Fault]:
+    if _PROVISIONER not in case.resource.ancestors:
+        return
+    kind, props = case.resource.kind, case.resource.props
+    if kind in ("ClusterRole", "ClusterRoleBinding"):
+        yield props["kind"].fault("give rights in the namespaces of workspaces only, by a Role.")
+        return
+    if kind == "RoleBinding":
+        with case.look:
+            if props.at("roleRef", "kind").text != "Role":
+                yield props.at("roleRef", "kind").fault("bind to a Role of the same namespace.")
+        return
+    allowed = _WORKSPACES | set(case.options["moreResources"])
+    for rule in case.look.each(props["rules"]):
+        yield from _beyond(case, rule, allowed)
+
+
+def _beyond(case: Case, rule: Node, allowed: frozenset[str]) -> Iterator[Fault]:
+    with case.look:
+        groups = [each.text for each in rule["apiGroups"].each()]
+        for each in case.look.each(rule["resources"]):
+            with case.look:
+                asked = {f"{group}/{each.text}".lstrip("/") for group in groups}
+                if not asked <= allowed:
+                    yield each.fault("leave it out, or add it to option `moreResources`.")
+    for each in case.look.each(rule["verbs"]):
+        with case.look:
+            if each.text not in _VERBS:
+                yield each.fault("leave it out: builds create, change, watch and remove.")
+
+
+def _network_policies(case: StackCase) -> Iterator[Fault]:
+    guarded = set[str]()
+    for each in case.resources:
+        if each.kind == "NetworkPolicy":
+            with case.look:
+                guarded.add(namespace_of(each))
+    for workload in case.resources:
+        if has_pods(workload.type):
+            with case.look:
+                namespace = namespace_of(workload)
+                if namespace not in guarded:
+                    guarded.add(namespace)  # one message a namespace
+                    yield workload.props.at("metadata", "namespace").fault(
+                        "add a NetworkPolicy to this namespace."
+                    )
+
+
+RULES = (
+    resource_rule(
+        "coderd-over-https",
+        "Coderd is reached over https, unless on this machine or inside the cluster.",
+        on=lambda type_: type_.startswith(_CODER) or has_pods(type_),
+        check=_https,
+        steps="Use an https URL, or coderd's Service (`….svc.cluster.local`, `serviceProxy`).",
+        severity=Severity.HIGH,
+        level=EnforcementLevel.MANDATORY,
+    ),
+    resource_rule(
+        "no-wildcard-rbac",
+        "Roles name what they allow.",
+        on=lambda type_: type_ in (f"{_RBAC}Role", f"{_RBAC}ClusterRole"),
+        check=_wildcards,
+        steps="Replace `*` in apiGroups, resources, verbs and nonResourceURLs by names.",
+        severity=Severity.HIGH,
+        level=EnforcementLevel.MANDATORY,
+    ),
+    resource_rule(
+        "provisioner-rights",
+        "Provisioners may handle workspaces and nothing else.",
+        on=lambda type_: type_.startswith(_RBAC),
+        check=_provisioner_rights,
+        steps="Keep to pods, persistentvolumeclaims and deployments in named namespaces.",
+        severity=Severity.HIGH,
+        level=EnforcementLevel.MANDATORY,
+        options={
+            "moreResources": {
+                "type": "array",
+                "items": {"type": "string"},
+                "default": [],
+                "description": "What your templates need beyond, such as `apps/statefulsets`.",
+            }
+        },
+    ),
+    stack_rule(
+        "network-policy",
+        "Namespaces with workloads have a NetworkPolicy.",
+        check=_network_policies,
+        steps="Set `networkPolicy` of the control plane, or add a policy of your own.",
+        severity=Severity.LOW,
+        level=EnforcementLevel.ADVISORY,
+    ),
+)

@@ -1,0 +1,47 @@
+"""A rule on what a drained node may take down: replicas are worth little if all go at once."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from pods import containers, has_pods, labels_of_pods, namespace_of, selects
+from reading import Fault, Resource
+from rule import StackCase, stack_rule
+
+__all__ = ["RULES"]
+
+
+def _budget(case: StackCase) -> Iterator[Fault]:
+    budgets = [each for each in case.resources if each.kind == "PodDisruptionBudget"]
+    for workload in case.resources:
+        if workload.kind not in ("Deployment", "StatefulSet") or not has_pods(workload.type):
+            continue
+        with case.look:
+            replicas = workload.props.at("spec", "replicas")
+            exposed = (replicas.number or 1) > 1 and _serves(case, workload)
+            if exposed and not any(_covers(budget, workload) for budget in budgets):
+                yield replicas.fault("add a PodDisruptionBudget that selects these pods.")
+
+
+def _serves(case: StackCase, workload: Resource) -> bool:
+    """Whether anybody calls the pods: provisioner daemons call coderd, and finish their build."""
+    return any(each["ports"].each() for each in containers(workload, case.look, init=False))
+
+
+def _covers(budget: Resource, workload: Resource) -> bool:
+    selector = budget.props.at("spec", "selector")
+    if selector.value is None or namespace_of(budget) != namespace_of(workload):
+        return False
+    return selects(selector, labels_of_pods(workload))
+
+
+RULES = (
+    stack_rule(
+        "disruption-budget",
+        "What serves with more than one replica has a PodDisruptionBudget.",
+        check=_budget,
+        steps="Set `podDisruptionBudget` of the control plane, or add a budget of your own.",
+        severity=Severity.LOW,
+        level=EnforcementLevel.ADVISORY,
+    ),
+)

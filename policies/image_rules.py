@@ -1,0 +1,99 @@
+"""Rules on images: which version runs, and where it comes from."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from pods import containers, has_pods
+from reading import Fault
+from rule import Case, resource_rule
+
+__all__ = ["RULES"]
+
+
+class _Image(NamedTuple):
+    repository: str
+    tag: str
+    digest: str
+
+
+def _parsed(reference: str) -> _Image:
+    """The three parts, with the registry that container runtimes take if none is named."""
+    rest, _, digest = reference.partition("@")
+    head, slash, last = rest.rpartition("/")
+    name, _, tag = last.partition(":")
+    repository = f"{head}{slash}{name}"
+    registry = repository.partition("/")[0] if slash else ""
+    if not (registry == "localhost" or "." in registry or ":" in registry):
+        repository = f"docker.io/{repository}" if slash else f"docker.io/library/{repository}"
+    return _Image(repository, tag, digest)
+
+
+def _pinned(case: Case) -> Iterator[Fault]:
+    moving = case.options["movingTags"]
+    for container in containers(case.resource, case.look):
+        with case.look:
+            image = _parsed(container["image"].text)
+            if not image.digest and (not image.tag or image.tag in moving):
+                yield container["image"].fault("name a version or a digest that does not move.")
+
+
+def _registry(case: Case) -> Iterator[Fault]:
+    allowed = [each.rstrip("/") for each in case.options["registries"]]
+    for container in containers(case.resource, case.look) if allowed else ():
+        with case.look:
+            if not (reference := container["image"].text):
+                continue
+            repository = _parsed(reference).repository
+            if not any(repository == each or repository.startswith(f"{each}/") for each in allowed):
+                yield container["image"].fault(
+                    "take the image from a registry that option `registries` of this rule names."
+                )
+
+
+RULES = (
+    resource_rule(
+        "image-pinned",
+        "Images are pinned by version or digest.",
+        on=has_pods,
+        check=_pinned,
+        steps=(
+            "Set `image.tag` to a version, or `image.digest`. Else two pods of one Deployment may "
+            "run different programs, and a rollback rolls nothing back."
+        ),
+        severity=Severity.MEDIUM,
+        level=EnforcementLevel.ADVISORY,
+        options={
+            "movingTags": {
+                "type": "array",
+                "items": {"type": "string"},
+                "default": ["latest", "main", "master", "edge", "nightly", "stable"],
+                "description": "Tags that name no version.",
+            }
+        },
+    ),
+    resource_rule(
+        "image-registry",
+        "Images come from allowed registries.",
+        on=has_pods,
+        check=_registry,
+        steps=(
+            "Mirror the image to an allowed registry and set `image.repository`, or add its "
+            "registry (or a beginning of its path) to option `registries`."
+        ),
+        severity=Severity.HIGH,
+        level=EnforcementLevel.MANDATORY,
+        options={
+            "registries": {
+                "type": "array",
+                "items": {"type": "string"},
+                "default": [],
+                "description": (
+                    "Registries or beginnings of repositories, such as `ghcr.io/coder`. Empty: "
+                    "all are allowed."
+                ),
+            }
+        },
+    ),
+)

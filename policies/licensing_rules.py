@@ -1,0 +1,128 @@
+"""Rules on the license: what the stack declares is what it may use, and for long enough.
+
+The gate in the program opens and closes by itself, so two of these only advise: a lapsed license
+must not block every other change. Raise them where licenses are renewed ahead of time.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from pods import containers, program
+from reading import Fault, Node, Resource
+from rule import StackCase, stack_rule
+
+__all__ = ["ENTITLED", "RULES"]
+
+_CODER = "pulumi-python:dynamic/coder:"
+# As in coder_stack.conditions, which would make every start of the pack load an HTTP client.
+ENTITLED = ("entitled", "grace_period")
+_GATED = {
+    f"{_CODER}ProvisionerKey": "external_provisioner_daemons",
+    f"{_CODER}WorkspaceProxyRegistration": "workspace_proxy",
+}
+
+
+def _entitled(case: StackCase) -> Iterator[Fault]:
+    known, allowed = False, set[str]()
+    for each in case.of_type(f"{_CODER}Entitlements"):
+        with case.look:
+            # With several coderds in one stack, what any of them allows is let through.
+            allowed.update(_allowed(each))
+            known |= each.props["tier"].text not in ("", "unknown")
+    for place, feature in _needs(case) if known else ():
+        if feature not in allowed:
+            yield place.fault(f"needs {feature}, which the license does not allow; extend it.")
+
+
+def _allowed(entitlements: Resource) -> list[str]:
+    features = entitlements.props["features"].each()
+    return [each.key for each in features if each["entitlement"].text in ENTITLED]
+
+
+def _needs(case: StackCase) -> Iterator[tuple[Node, str]]:
+    for resource in case.resources:
+        if feature := _GATED.get(resource.type):
+            yield resource.props["enabled"], feature
+        elif resource.type == "kubernetes:apps/v1:Deployment":
+            with case.look:
+                replicas = resource.props.at("spec", "replicas")
+                if (replicas.number or 1) > 1 and _is_coderd(case, resource):
+                    yield replicas, "high_availability"
+
+
+def _is_coderd(case: StackCase, deployment: Resource) -> bool:
+    return any(program(each) == "coderd" for each in containers(deployment, case.look, init=False))
+
+
+def _expiry(case: StackCase) -> Iterator[Fault]:
+    soon = datetime.now(UTC) + timedelta(days=int(case.options["days"]))
+    for each in case.of_type(f"{_CODER}License"):
+        with case.look:
+            place = each.props["license_expires"]
+            ends = _moment(place.text)
+            if ends is not None and ends < soon:
+                yield place.fault("renew the license: it ends within the days of option `days`.")
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _owners(case: StackCase) -> Iterator[Fault]:
+    owners = dict[str, Resource]()
+    for each in case.of_type(f"{_CODER}License"):
+        with case.look:
+            text = each.props["jwt"].text.strip()
+            if not text:
+                continue
+            owner = owners.setdefault(hashlib.sha256(text.encode()).hexdigest(), each)
+            if owner is not each:
+                yield each.props["jwt"].fault(
+                    f'this license is already that of "{owner.name}"; keep one of the two.'
+                )
+
+
+RULES = (
+    stack_rule(
+        "features-entitled",
+        "The stack declares only what the license allows.",
+        check=_entitled,
+        steps=(
+            "Get a license with the feature, or do without: one replica of coderd, no external "
+            "provisioners, no workspace proxies."
+        ),
+        severity=Severity.HIGH,
+        level=EnforcementLevel.ADVISORY,
+    ),
+    stack_rule(
+        "license-expiry",
+        "The license does not end soon.",
+        check=_expiry,
+        steps="Ask for a renewed license and set it; the old one is replaced without a gap.",
+        severity=Severity.HIGH,
+        level=EnforcementLevel.ADVISORY,
+        options={
+            "days": {
+                "type": "integer",
+                "minimum": 0,
+                "default": 30,
+                "description": "How many days before its end.",
+            }
+        },
+    ),
+    stack_rule(
+        "license-owner",
+        "A license has one owner in the stack.",
+        check=_owners,
+        steps="Remove one of the resources: deleting either would take the license from both.",
+        severity=Severity.HIGH,
+        level=EnforcementLevel.MANDATORY,
+    ),
+)

@@ -1,0 +1,71 @@
+"""Rules on whose an object is: labels that say so, and a component that it goes away with."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from pods import is_kubernetes
+from reading import Fault
+from remedies import Draft, below, fill
+from rule import Case, resource_rule
+
+__all__ = ["RULES"]
+
+_CODER = "pulumi-python:dynamic/coder:"
+
+
+def _labels(case: Case) -> Iterator[Fault]:
+    labels = case.resource.props.at("metadata", "labels")
+    for name in case.options["labels"]:
+        with case.look:
+            if not labels[name].text:
+                yield labels[name].fault("add this label.")
+
+
+def _fill_labels(draft: Draft) -> bool:
+    labels = below(draft.tree, "metadata", "labels", make=True)
+    filled = [fill(labels, name, value) for name, value in draft.options["labels"].items()]
+    return any(filled)
+
+
+def _child(case: Case) -> Iterator[Fault]:
+    if not case.resource.ancestors:
+        yield Fault(
+            case.resource,
+            "parent",
+            "make it a child of a component (`ResourceOptions(parent=self)`).",
+        )
+
+
+RULES = (
+    resource_rule(
+        "labels",
+        "Objects in the cluster say whose they are.",
+        on=is_kubernetes,
+        check=_labels,
+        steps="Add the labels of option `labels` to the object's metadata.",
+        severity=Severity.LOW,
+        level=EnforcementLevel.REMEDIATE,
+        options={
+            "labels": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "default": {
+                    "app.kubernetes.io/managed-by": "pulumi",
+                    "app.kubernetes.io/part-of": "coder",
+                },
+                "description": "Labels that every object has, and the values that are filled in.",
+            }
+        },
+        remedy=_fill_labels,
+    ),
+    resource_rule(
+        "child-of-component",
+        "Every object is the child of a component.",
+        on=lambda type_: is_kubernetes(type_) or type_.startswith(_CODER),
+        check=_child,
+        steps="Give it `parent=`: then it is deleted with what it belongs to.",
+        severity=Severity.LOW,
+        level=EnforcementLevel.ADVISORY,
+    ),
+)

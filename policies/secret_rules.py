@@ -1,0 +1,189 @@
+"""Rules on secrets: none in plain text where everybody reads, ours handed on by reference only.
+
+The validators of the engine see secrets in the clear; messages therefore never repeat a value.
+"""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from pods import containers, has_pods, is_kubernetes, namespace_of, pod_spec, pod_spec_path
+from reading import Fault, Node, Resource
+from rule import Case, StackCase, resource_rule, stack_rule
+from secret_shapes import HIDDEN_IN_METADATA, is_plain_secret, looks_secret, names_secret
+
+__all__ = ["RULES", "SECRET_OUTPUTS"]
+
+_CODER = "pulumi-python:dynamic/coder:"
+SECRET_OUTPUTS = {
+    "OperatorAccess": ("initial_password", "password", "token"),
+    "License": ("jwt", "token"),
+    "Entitlements": ("token",),
+    "ProvisionerKey": ("material", "token"),
+    "DaemonsConnected": ("token",),
+    "WorkspaceProxyRegistration": ("proxy_token", "token"),
+}
+"""What the program's resources must declare: else a computed secret is in state in the clear."""
+_BY_REFERENCE = "take it from a Secret, by valueFrom.secretKeyRef."
+
+
+def _environment(case: Case) -> Iterator[Fault]:
+    passed = case.options["allowedNames"]
+    for container in containers(case.resource, case.look):
+        for each in case.look.each(container["env"]):
+            with case.look:
+                name = each["name"].text
+                if name in passed:
+                    continue
+                if is_plain_secret(name, each["value"].text):
+                    yield each["value"].fault(f"{name} looks like a secret; {_BY_REFERENCE}")
+                of_config = each.at("valueFrom", "configMapKeyRef")
+                if names_secret(name) and of_config.value is not None:
+                    yield of_config.fault(f"{name} looks like a secret; {_BY_REFERENCE}")
+
+
+def _arguments(case: Case) -> Iterator[Fault]:
+    for container in containers(case.resource, case.look):
+        for words in (container["command"], container["args"]):
+            flag = ""
+            for word in case.look.each(words):
+                before, flag = flag, ""
+                with case.look:
+                    text = word.text
+                    name, equals, value = text.partition("=")
+                    is_flag = text.startswith("-")
+                    flag = name if is_flag and not equals else ""
+                    # `--token=x` holds it itself, `--token x` in the next word.
+                    given = (name, value) if is_flag else (before, text)
+                    if is_plain_secret(*given) or looks_secret(text):
+                        yield word.fault("looks like a secret; pass it as an environment variable.")
+
+
+def _config_map(case: Case) -> Iterator[Fault]:
+    for each in case.look.each(case.resource.props["data"]):
+        with case.look:
+            if is_plain_secret(each.key, each.text):
+                yield each.fault("looks like a secret; keep it in a Secret.")
+    for each in case.look.each(case.resource.props["binaryData"]):
+        if names_secret(each.key):
+            yield each.fault("looks like a secret; keep it in a Secret.")
+
+
+def _metadata(case: Case) -> Iterator[Fault]:
+    holders = [case.resource.props["metadata"]]
+    if path := pod_spec_path(case.resource.type):
+        holders.append(case.resource.props.at(*path[:-1], "metadata"))
+    for holder in holders:
+        for kind in ("annotations", "labels"):
+            for each in case.look.each(holder[kind]):
+                # A digest, and in the first preview not known yet.
+                if each.key.startswith("checksum/"):
+                    continue
+                with case.look:
+                    if is_plain_secret(each.key, each.text, HIDDEN_IN_METADATA):
+                        yield each.fault("looks like a secret; metadata is no place for one.")
+
+
+def _by_key_only(case: StackCase) -> Iterator[Fault]:
+    ours = [each for each in case.of_type("kubernetes:core/v1:Secret") if _of_coderd(each)]
+    places = set[tuple[str, str]]()
+    for secret in ours:
+        with case.look:
+            places.add((namespace_of(secret), secret.props.at("metadata", "name").text))
+    for workload in case.resources if places else ():
+        if has_pods(workload.type):
+            for name in _whole_secrets(case, workload):
+                with case.look:
+                    if (namespace_of(workload), name.text) in places:
+                        yield name.fault(f"hand on the one key that is needed: {_BY_REFERENCE}")
+
+
+def _of_coderd(secret: Resource) -> bool:
+    """Whether it carries what coderd gave out: a key or a token."""
+    sources = [urn for name in ("data", "stringData") for urn in secret.fed_by.get(name, ())]
+    return any(urn.split("::")[2].split("$")[-1].startswith(_CODER) for urn in sources)
+
+
+def _whole_secrets(case: StackCase, workload: Resource) -> Iterator[Node]:
+    """Where the workload takes a whole Secret, be it as environment or as files."""
+    look, spec = case.look, pod_spec(workload)
+    for container in containers(workload, look):
+        yield from (each.at("secretRef", "name") for each in look.each(container["envFrom"]))
+    for volume in look.each(spec["volumes"]):
+        yield volume.at("secret", "secretName")
+        for source in look.each(volume.at("projected", "sources")):
+            yield source.at("secret", "name")
+
+
+def _declared(case: Case) -> Iterator[Fault]:
+    wanted = SECRET_OUTPUTS.get(case.resource.kind, ())
+    for name in wanted:
+        if name not in case.resource.secret_outputs:
+            yield case.resource.props[name].fault(
+                "declare it in additional_secret_outputs: else it is in state in plain text."
+            )
+
+
+RULES = (
+    resource_rule(
+        "no-secret-in-env",
+        "No secret stands in a plain environment variable.",
+        on=has_pods,
+        check=_environment,
+        steps="Keep it in a Secret and name that in `secretEnv` (`valueFrom.secretKeyRef`).",
+        severity=Severity.CRITICAL,
+        level=EnforcementLevel.MANDATORY,
+        options={
+            "allowedNames": {
+                "type": "array",
+                "items": {"type": "string"},
+                "default": [],
+                "description": "Variables that are no secret, whatever their name says.",
+            }
+        },
+    ),
+    resource_rule(
+        "no-secret-in-args",
+        "No secret stands in a command line.",
+        on=has_pods,
+        check=_arguments,
+        steps="Command lines are seen by every process of a node. Use `secretEnv`.",
+        severity=Severity.CRITICAL,
+        level=EnforcementLevel.MANDATORY,
+    ),
+    resource_rule(
+        "no-secret-in-config-map",
+        "No secret stands in a ConfigMap.",
+        on=lambda type_: type_ == "kubernetes:core/v1:ConfigMap",
+        check=_config_map,
+        steps="Move it into a Secret: rights on ConfigMaps are given out freely.",
+        severity=Severity.CRITICAL,
+        level=EnforcementLevel.MANDATORY,
+    ),
+    resource_rule(
+        "no-secret-in-metadata",
+        "No secret stands in labels or annotations.",
+        on=is_kubernetes,
+        check=_metadata,
+        steps="Remove it: whoever may list an object reads its metadata.",
+        severity=Severity.CRITICAL,
+        level=EnforcementLevel.MANDATORY,
+    ),
+    stack_rule(
+        "own-secret-by-key",
+        "Secrets with what coderd gave out are handed on key by key.",
+        check=_by_key_only,
+        steps="Use `secretKeyRef`; no `envFrom`, no volume.",
+        severity=Severity.MEDIUM,
+        level=EnforcementLevel.MANDATORY,
+    ),
+    resource_rule(
+        "secret-outputs-declared",
+        "What coderd gives out is encrypted in Pulumi's state.",
+        on=lambda type_: type_.startswith(_CODER),
+        check=_declared,
+        steps="Use the resources of `coder_stack.dynamic`, which declare their secrets.",
+        severity=Severity.CRITICAL,
+        level=EnforcementLevel.MANDATORY,
+    ),
+)
