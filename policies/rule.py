@@ -117,7 +117,8 @@ def stack_rule(
 
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
         look = Look()
-        resources = [_of_stack(each) for each in args.resources]
+        # Programs register in no fixed order: of two that clash, the same one is named each time.
+        resources = sorted(map(_of_stack, args.resources), key=lambda each: each.urn)
         for fault in check(StackCase(resources, _chosen(schema, args.get_config()), look)):
             report(fault.message, fault.resource.urn)
         look.finish()

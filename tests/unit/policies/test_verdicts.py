@@ -233,3 +233,11 @@ def test_P2_names_that_coderd_does_not_take(name: str) -> None:
 def test_the_organization_is_only_refused_beside_a_key() -> None:
     entry = {"name": "CODER_ORGANIZATION", "value": "coder"}
     assert not places("key-identity", {f"{BOX}.env": [entry]})
+
+
+@pytest.mark.parametrize("name", ["key-name-unique", "key-tags", "license-owner"])
+def test_of_two_that_clash_the_same_one_is_named_in_every_run(name: str) -> None:
+    make = good.license_ if name == "license-owner" else lambda: good.key(tags={})
+    world = {"a": make(), "b": make()}
+    backwards = dict(reversed(world.items()))
+    assert judge(name, world).messages == judge(name, backwards).messages != []

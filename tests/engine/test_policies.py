@@ -1,0 +1,249 @@
+"""The policy pack on a real engine: it stops, advises and mends, in preview and in up (D5)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pulumi_policy import EnforcementLevel, StackValidationPolicy
+
+from pack import policies
+from sandbox.engine import Engine
+from tests.engine.guarded import Guarded, Run
+from tests.harness import Cluster, Project
+
+pytestmark = pytest.mark.engine
+
+_START = """
+import pulumi
+import pulumi_kubernetes as k8s
+from pulumi import dynamic
+from coder_stack.dynamic.provisioner_key import ProvisionerKey
+
+NAMESPACE = pulumi.get_stack()
+cluster = k8s.Provider("cluster", kubeconfig={kubeconfig!r}, enable_server_side_apply=True)
+there = pulumi.ResourceOptions(provider=cluster)
+namespace = k8s.core.v1.Namespace("home", metadata={{"name": NAMESPACE}}, opts=there)
+
+def meta(name, **more):
+    return {{"name": name, "namespace": namespace.metadata.name, **more}}
+
+def deployment(name, box, pod=None, replicas=0):
+    labels = {{"app": name}}
+    box = {{"name": "box", "image": "ghcr.io/coder/coder:v2.30.0", **box}}
+    return k8s.apps.v1.Deployment(
+        name,
+        metadata=meta(name),
+        spec={{
+            "replicas": replicas,
+            "selector": {{"matchLabels": labels}},
+            "template": {{
+                "metadata": {{"labels": labels}},
+                "spec": {{"containers": [box], **(pod or {{}})}},
+            }},
+        }},
+        opts=there,
+    )
+
+class Lenient(dynamic.ResourceProvider):
+    def create(self, props):
+        return dynamic.CreateResult("it", dict(props, made={made!r}))
+
+class SloppyKey(dynamic.Resource, module="coder", name="ProvisionerKey"):
+    made: pulumi.Output[str]
+    def __init__(self, name, **props):
+        super().__init__(Lenient(), name, dict(props, made=None))
+
+class SloppyLicense(dynamic.Resource, module="coder", name="License"):
+    def __init__(self, name, **props):
+        opts = pulumi.ResourceOptions(additional_secret_outputs=["jwt", "token"])
+        super().__init__(Lenient(), name, props, opts)
+"""
+HIDDEN = "correct-horse-battery"
+JWT = "eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiI0MiJ9.c2lnbmF0dXJlLW9m"
+# One object for each rule on single resources, named after the rule.
+_BREAKS_RESOURCE_RULES = """
+deployment("image-registry", {{"image": "elsewhere.example/coder:v2"}})
+deployment("run-as-non-root", {{"securityContext": {{"runAsUser": 0}}}})
+deployment("no-privilege-escalation", {{"securityContext": {{"allowPrivilegeEscalation": True}}}})
+deployment("seccomp-profile", {{"securityContext": {{"seccompProfile": {{"type": "Unconfined"}}}}}})
+deployment(
+    "capabilities-dropped", {{"securityContext": {{"capabilities": {{"add": ["NET_ADMIN"]}}}}}}
+)
+deployment("no-host-access", {{}}, {{"hostNetwork": True}})
+deployment("no-secret-in-env", {{"env": [{{"name": "CODER_SESSION_TOKEN", "value": {hidden!r}}}]}})
+deployment("no-secret-in-args", {{"args": ["server", "--psk", {hidden!r}]}})
+deployment(
+    "coderd-over-https", {{"env": [{{"name": "CODER_URL", "value": "http://coder.example.com"}}]}}
+)
+by_key = {{"secretKeyRef": {{"name": "k", "key": "key"}}}}
+deployment("key-identity", {{"env": [
+    {{"name": "CODER_PROVISIONER_DAEMON_KEY", "valueFrom": by_key}},
+    {{"name": "CODER_ORGANIZATION", "value": "coder"}},
+]}})
+k8s.core.v1.ConfigMap(
+    "no-secret-in-config-map", metadata=meta("a"), data={{"password": {hidden!r}}}, opts=there
+)
+k8s.core.v1.ConfigMap(
+    "no-secret-in-metadata", metadata=meta("b", annotations={{"note": {jwt!r}}}), opts=there
+)
+k8s.rbac.v1.ClusterRole(
+    "no-wildcard-rbac",
+    metadata={{"name": f"{{NAMESPACE}}-all"}},
+    rules=[{{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}}],
+    opts=there,
+)
+provisioner = pulumi.ComponentResource("coder-stack:index:Provisioner", "gpu")
+k8s.rbac.v1.Role(
+    "provisioner-rights",
+    metadata=meta("c"),
+    rules=[{{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}}],
+    opts=pulumi.ResourceOptions(provider=cluster, parent=provisioner),
+)
+SloppyKey("key-name", base_name="built-in", organization="coder")
+SloppyKey("secret-outputs-declared", base_name="gpu", organization="data")
+"""
+# Filled in wherever they are missing, so only an empty value can break them.
+_MENDED_ALWAYS = {"labels", "resources-set"}
+_BREAKS_STACK_RULES = """
+import base64
+
+def key(name, **more):
+    return ProvisionerKey(
+        name,
+        connection={{"url": "http://127.0.0.1:9"}},
+        organization="coder",
+        deployment_id="11111111-2222-3333-4444-555555555555",
+        **more,
+    )
+
+exact = key("key-exact-name", base_name="gpu", exact_name=True)
+key("key-name-unique", base_name="GPU", tags={{"pool": "other"}})
+key("key-tags", base_name="cpu")
+for name in ("license", "license-owner"):
+    SloppyLicense(name, jwt={jwt!r})
+secret = k8s.core.v1.Secret(
+    "secret",
+    metadata=meta("gpu-key"),
+    data={{"key": exact.material.apply(lambda text: base64.b64encode(text.encode()).decode())}},
+    opts=there,
+)
+by_key = {{"secretKeyRef": {{"name": "gpu-key", "key": "key"}}}}
+deployment(
+    "own-secret-by-key",
+    {{"env": [{{"name": "CODER_PROVISIONER_DAEMON_KEY", "valueFrom": by_key}}],
+      "envFrom": [{{"secretRef": {{"name": "gpu-key"}}}}]}},
+    replicas=2,
+)
+"""
+_KNOWN_ONLY_LATER = """
+later = SloppyKey("later", base_name="gpu", organization="coder")
+k8s.core.v1.ConfigMap("leak", metadata=meta("leak"), data={{"config": later.made}}, opts=there)
+"""
+_BARE = """
+deployment("bare", {{}})
+k8s.core.v1.Service("plain", metadata=meta("plain"), spec={{"ports": [{{"port": 80}}]}}, opts=there)
+"""
+
+
+def named(*levels: EnforcementLevel, stack: bool) -> set[str]:
+    return {
+        policy.name
+        for policy in policies()
+        if policy.enforcement_level in levels and isinstance(policy, StackValidationPolicy) == stack
+    }
+
+
+@pytest.fixture
+def guard(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Any]:
+    made: list[Project] = []
+
+    def start(program: str) -> Guarded:
+        words = {
+            "kubeconfig": str(cluster.kubeconfig),
+            "hidden": HIDDEN,
+            "jwt": JWT,
+            "made": JWT,
+        }
+        text = (_START + program).format(**words)
+        made.append(Project.create(engine, cluster, tmp_path, text))
+        return Guarded(made[0])
+
+    yield start
+    for project in made:
+        project.clean_up()
+
+
+def assert_says_no_value(run: Run) -> None:
+    said = "\n".join(each.message for each in run.violations)
+    assert not [value for value in (HIDDEN, JWT) if value in said]
+
+
+def test_D5_every_mandatory_rule_on_a_resource_stops_a_preview_and_levels_can_be_lowered(
+    guard: Any,
+) -> None:
+    stack = guard(_BREAKS_RESOURCE_RULES)
+    registries = {"image-registry": {"registries": ["ghcr.io/coder"]}}
+    run = stack.preview(registries)
+    expected = named(EnforcementLevel.MANDATORY, EnforcementLevel.REMEDIATE, stack=False)
+    assert run.failed
+    assert run.rules("mandatory") == expected - _MENDED_ALWAYS, run.text
+    for rule in expected - _MENDED_ALWAYS:
+        assert any(v.resource == rule for v in run.violations if v.rule == rule), rule
+    assert_says_no_value(run)
+
+    lowered = stack.preview({"all": "advisory", **registries})
+    assert not lowered.failed, lowered.text
+    assert lowered.rules("mandatory") == set()
+
+
+def test_D5_every_mandatory_rule_on_the_stack_stops_a_preview(guard: Any) -> None:
+    # The doubles of licenses and keys declare no secrets; that rule is seen in another test.
+    run = guard(_BREAKS_STACK_RULES).preview({"secret-outputs-declared": "advisory"})
+    expected = named(EnforcementLevel.MANDATORY, stack=True)
+    assert run.failed
+    assert run.rules("mandatory") == expected, run.text
+    for rule in expected:
+        assert any(v.resource == rule for v in run.violations if v.rule == rule), rule
+    assert_says_no_value(run)
+
+
+def test_D5_what_a_preview_cannot_know_is_stopped_by_up_before_it_is_applied(guard: Any) -> None:
+    stack = guard(_KNOWN_ONLY_LATER)
+    lowered = {"secret-outputs-declared": "advisory"}
+    preview = stack.preview(lowered)
+    assert not preview.failed, preview.text
+    assert "can't run policy" in preview.message("no-secret-in-config-map")
+
+    run = stack.up(lowered)
+    assert run.failed
+    assert run.rules("mandatory") == {"no-secret-in-config-map"}
+    assert stack.project.cluster.get(stack.project.path("configmaps", "leak")) is None
+    assert_says_no_value(run)
+
+
+def test_D5_what_is_missing_is_filled_in_and_seen_in_the_cluster(guard: Any) -> None:
+    stack = guard(_BARE)
+    run = stack.up()
+    assert not run.failed, run.text
+    assert run.rules("mandatory") == set()
+
+    project = stack.project
+    bare = project.cluster.get(project.path("deployments", "bare"))
+    (box,) = bare["spec"]["template"]["spec"]["containers"]
+    assert box["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    assert box["resources"] == {
+        "requests": {"cpu": "100m", "memory": "128Mi"},
+        "limits": {"memory": "512Mi"},
+    }
+    service = project.cluster.get(project.path("services", "plain"))
+    assert service["metadata"]["labels"] == {
+        "app.kubernetes.io/managed-by": "pulumi",
+        "app.kubernetes.io/part-of": "coder",
+    }
+    assert stack.preview().changes == []
