@@ -36,8 +36,6 @@ class Run:
     failed: bool = False
     text: str = ""
     violations: list[Violation] = field(default_factory=list[Violation])
-    remediated: set[str] = field(default_factory=set[str])
-    """Names of the rules that changed what is applied."""
     changes: list[str] = field(default_factory=list[str])
 
     def rules(self, level: str) -> set[str]:
@@ -72,8 +70,6 @@ class Guarded:
                 )
             if event.resource_pre_event and event.resource_pre_event.metadata.op != "same":
                 run.changes.append(event.resource_pre_event.metadata.urn.split("::")[-1])
-            if mended := getattr(event, "policy_remediation_event", None):
-                run.remediated.add(mended.policy_name)
 
         options: dict[str, Any] = {"policy_packs": [PACK]}
         if config is not None:

@@ -70,6 +70,8 @@ deployment("seccomp-profile", {{"securityContext": {{"seccompProfile": {{"type":
 deployment(
     "capabilities-dropped", {{"securityContext": {{"capabilities": {{"add": ["NET_ADMIN"]}}}}}}
 )
+deployment("resources-set", {{}})
+deployment("labels", {{}})
 deployment("no-host-access", {{}}, {{"hostNetwork": True}})
 deployment("no-secret-in-env", {{"env": [{{"name": "CODER_SESSION_TOKEN", "value": {hidden!r}}}]}})
 deployment("no-secret-in-args", {{"args": ["server", "--psk", {hidden!r}]}})
@@ -103,8 +105,8 @@ k8s.rbac.v1.Role(
 SloppyKey("key-name", base_name="built-in", organization="coder")
 SloppyKey("secret-outputs-declared", base_name="gpu", organization="data")
 """
-# Filled in wherever they are missing, so only an empty value can break them.
-_MENDED_ALWAYS = {"labels", "resources-set"}
+# What is missing is filled in: that a rule stops it too is seen where it must not be filled in.
+_NOT_FILLED_IN = {"labels": "mandatory", "resources-set": "mandatory"}
 _BREAKS_STACK_RULES = """
 import base64
 
@@ -184,11 +186,11 @@ def test_D5_every_mandatory_rule_on_a_resource_stops_a_preview_and_levels_can_be
 ) -> None:
     stack = guard(_BREAKS_RESOURCE_RULES)
     registries = {"image-registry": {"registries": ["ghcr.io/coder"]}}
-    run = stack.preview(registries)
+    run = stack.preview({**registries, **_NOT_FILLED_IN})
     expected = named(EnforcementLevel.MANDATORY, EnforcementLevel.REMEDIATE, stack=False)
     assert run.failed
-    assert run.rules("mandatory") == expected - _MENDED_ALWAYS, run.text
-    for rule in expected - _MENDED_ALWAYS:
+    assert run.rules("mandatory") == expected, run.text
+    for rule in expected:
         assert any(v.resource == rule for v in run.violations if v.rule == rule), rule
     assert_says_no_value(run)
 
