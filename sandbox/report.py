@@ -16,7 +16,7 @@ _FACTS = {
     "url": "url",
     "version": "version",
     "tier": "tier",
-    "license.expiresAt": "license expires",
+    "license.licenseExpires": "license expires",
 }
 
 

@@ -41,8 +41,13 @@ def test_on_a_terminal_what_does_not_hold_is_coloured() -> None:
 
 
 def test_only_facts_that_are_there_have_a_row() -> None:
-    text = shown(report.facts({"phase": "Ready", "url": "http://x", "version": ""}, "sandbox"))
-    assert "phase" in text
-    assert "http://x" in text
+    outputs = {
+        "phase": "Ready",
+        "version": "",
+        "license": {"licenseExpires": "2030-12-30T00:00:00Z"},
+    }
+    text = shown(report.facts(outputs, "sandbox"))
+    assert "Ready" in text
+    assert "2030-12-30T00:00:00Z" in text
     assert "version" not in text
-    assert "license" not in text
+    assert "tier" not in text
