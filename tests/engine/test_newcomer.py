@@ -18,6 +18,15 @@ from tests.harness import processes_in
 pytestmark = pytest.mark.engine
 
 
+# What `make up` is about: each of them holds only if the parts inside the pods really work.
+WHOLE = {
+    ("operator", "LicenseApplied", "True"),
+    ("provisioner/eu", "DaemonsConnected", "True"),
+    ("provisioner/ml", "DaemonsConnected", "True"),
+    ("proxy/sydney", "ProxyHealthy", "True"),
+}
+
+
 class Clone:
     """A copy of the checkout's own files, with commands run as `make` runs them."""
 
@@ -46,6 +55,13 @@ class Clone:
             timeout=300,
         )
 
+    def conditions(self) -> set[tuple[str, str, str]]:
+        """Component, condition and status, as the stack exports them."""
+        outputs = ["pulumi", "stack", "output", "conditions", "--json", "--stack", "sandbox"]
+        shown = self.run("sandbox", "exec", "--", *outputs)
+        assert shown.returncode == 0, shown.stderr
+        return {(c["component"], c["type"], c["status"]) for c in json.loads(shown.stdout)}
+
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Iterator[Clone]:
@@ -71,8 +87,10 @@ def test_up_look_break_repair_down(clone: Clone, tmp_path: Path) -> None:
     deployed = clone.run("sandbox", "deploy", **own)
     assert deployed.returncode == 0, deployed.stdout + deployed.stderr
     assert "http://coder.coder.svc.cluster.local:80" in deployed.stdout
-    assert "Ready" in deployed.stdout
+    assert "premium" in deployed.stdout
     assert "make drift" in deployed.stdout
+    assert clone.conditions() >= WHOLE
+    assert {status for _, _, status in clone.conditions()} == {"True"}
 
     status = clone.run("sandbox", "status", "--json", **own)
     assert status.returncode == 0
@@ -89,8 +107,14 @@ def test_up_look_break_repair_down(clone: Clone, tmp_path: Path) -> None:
     assert drifted.returncode != 0
     assert '"example.invalid/evil:1" => "ghcr.io/coder/coder:v2.30.0"' in drifted.stdout
 
+    deleted = clone.run("sandbox", "break", "key", **own)
+    assert deleted.returncode == 0, deleted.stderr
+    drifted = clone.run(*preview(), "--expect-no-changes", **own)
+    assert "coder:ProvisionerKey" in drifted.stdout
+
     again = clone.run("sandbox", "deploy", **own)
     assert again.returncode == 0, again.stdout + again.stderr
+    assert {status for _, _, status in clone.conditions()} == {"True"}
     repaired = clone.run(*preview(), "--expect-no-changes", **own)
     assert repaired.returncode == 0, repaired.stdout + repaired.stderr
 
