@@ -31,9 +31,12 @@ def run(engine: Engine, home: Home, command: Sequence[str]) -> int:
 def deploy(engine: Engine, home: Home, console: Console) -> None:
     """`pulumi up`, then what came out of it."""
     _pulumi(engine, home, console, "stack", "select", "--create", STACK, quiet=True)
-    _pulumi(engine, home, console, "up", "--yes", "--skip-preview", "--refresh", "--stack", STACK)
+    options = ("--yes", "--skip-preview", "--refresh", "--stack", STACK, "--suppress-outputs")
+    _pulumi(engine, home, console, "up", *options)
     outputs = _outputs(engine, home)
     console.print(report.conditions(outputs))
+    for sentence in report.complaints(outputs):
+        console.print(f"  - {sentence}", markup=False, highlight=False, soft_wrap=True)
     console.print(report.facts(outputs, STACK))
 
 

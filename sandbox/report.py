@@ -6,6 +6,7 @@ Pure: from outputs to tables. Which conditions there are is the program's busine
 from collections.abc import Mapping
 from typing import Any, cast
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -21,20 +22,32 @@ _FACTS = {
 
 
 def conditions(outputs: Mapping[str, Any]) -> Table:
-    """One row each; what does not hold catches the eye on a terminal."""
-    table = Table("component", "condition", "status", "reason", "message", title="Conditions")
-    table.title_justify = "left"
+    """One row each, whole words on 80 columns; what does not hold catches the eye and says why."""
+    table = Table(title="Conditions", title_justify="left", box=SIMPLE_HEAD)
+    for name in ("component", "condition", "status", "reason"):
+        table.add_column(name, no_wrap=True)
     listed: list[dict[str, str]] = outputs.get("conditions") or []
+    last = ""
     for each in listed:
-        status = each["status"]
+        status, component = each["status"], each["component"]
         table.add_row(
-            Text(each["component"]),
+            Text("" if component == last else component),
             Text(each["type"]),
             Text(status, style=_STYLES.get(status, "")),
             Text(each["reason"]),
-            Text(each.get("message", "")),
         )
+        last = component
     return table
+
+
+def complaints(outputs: Mapping[str, Any]) -> list[str]:
+    """The messages of what does not hold."""
+    listed: list[dict[str, str]] = outputs.get("conditions") or []
+    return [
+        f"{each['component']}: {each['message']}"
+        for each in listed
+        if each["status"] != "True" and each["message"]
+    ]
 
 
 def facts(outputs: Mapping[str, Any], stack: str) -> Table:

@@ -8,10 +8,10 @@ from rich.table import Table
 from sandbox import report
 
 
-def shown(table: Table, *, terminal: bool = False) -> str:
+def shown(table: Table, *, terminal: bool = False, width: int = 200) -> str:
     out = io.StringIO()
     colours = "standard" if terminal else "auto"
-    Console(file=out, width=200, force_terminal=terminal, color_system=colours).print(table)
+    Console(file=out, width=width, force_terminal=terminal, color_system=colours).print(table)
     return out.getvalue()
 
 
@@ -27,12 +27,19 @@ CONDITIONS = [
 ]
 
 
-def test_every_condition_is_a_row_with_its_words_as_they_are() -> None:
-    text = shown(report.conditions({"conditions": CONDITIONS}))
-    rows = [line for line in text.splitlines() if "DaemonsConnected" in line]
-    assert [row.split("│")[3].strip() for row in rows] == ["True", "False", "Unknown"]
-    assert all("Coderd has not seen [1] daemons." in row for row in rows)
+def test_every_condition_is_a_row_with_whole_words_on_80_columns() -> None:
+    named = {**CONDITIONS[0], "type": "ExternalProvisionersEntitled", "reason": "RotationDeferred"}
+    text = shown(report.conditions({"conditions": [*CONDITIONS, named]}), width=80)
+    rows = [line.split() for line in text.splitlines() if "TooFew" in line]
+    assert [row[-2] for row in rows] == ["True", "False", "Unknown"]
+    assert "ExternalProvisionersEntitled True RotationDeferred" in " ".join(text.split())
+    assert text.count("provisioner/eu") == 1, "a component is named once"
     assert "\x1b[" not in text
+
+
+def test_what_does_not_hold_says_why() -> None:
+    said = "provisioner/eu: Coderd has not seen [1] daemons."
+    assert report.complaints({"conditions": CONDITIONS}) == [said, said]
 
 
 def test_on_a_terminal_what_does_not_hold_is_coloured() -> None:
