@@ -88,7 +88,12 @@ class ControlPlane(pulumi.ComponentResource):
         namespace = core.v1.Namespace(
             f"{name}-namespace",
             metadata=meta.v1.ObjectMetaArgs(
-                name=want.namespace, labels={**want.labels, "app.kubernetes.io/part-of": "coder"}
+                name=want.namespace,
+                labels={
+                    **want.labels,
+                    "app.kubernetes.io/part-of": "coder",
+                    "app.kubernetes.io/managed-by": "pulumi",
+                },
             ),
             opts=pulumi.ResourceOptions(parent=self),
         )
