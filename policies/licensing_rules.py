@@ -43,11 +43,19 @@ def _allowed(entitlements: Resource) -> list[str]:
 
 
 def _needs(case: StackCase) -> Iterator[tuple[Node, str]]:
+    organizations = set[str]()
     for resource in case.resources:
         if feature := _GATED.get(resource.type):
             yield resource.props["enabled"], feature
-        elif resource.type == "kubernetes:apps/v1:Deployment":
-            with case.look:
+        with case.look:
+            if resource.type == f"{_CODER}FeatureGate":
+                yield resource.props["feature"], resource.props["feature"].text
+            if resource.type == f"{_CODER}ProvisionerKey":
+                organizations.add(resource.props["organization"].text)
+                if len(organizations) > 1:
+                    # One organization is there without a license, whatever it is called.
+                    yield resource.props["organization"], "multiple_organizations"
+            if resource.type == "kubernetes:apps/v1:Deployment":
                 replicas = resource.props.at("spec", "replicas")
                 if (replicas.number or 1) > 1 and _is_coderd(case, resource):
                     yield replicas, "high_availability"

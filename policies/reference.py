@@ -32,7 +32,8 @@ and judged by `up`. Rules on the whole stack run last, and only if nothing faile
 
 - **mandatory**: a violation fails the preview; an update does not touch the resource.
 - **remediate**: what nobody has set is filled in before it is applied, and the output says so. What
-  somebody set otherwise is not overruled: it is a mandatory violation.
+  somebody set otherwise is not overruled: it is a mandatory violation. A run without the pack takes
+  out again what was filled in, so keep it on; the program itself needs nothing filled in.
 - **advisory**: a warning.
 
 Levels and options are set by rule, or by `all`, in the file for `--policy-pack-config`:

@@ -22,6 +22,9 @@ SECRET_OUTPUTS = {
     "ProvisionerKey": ("material", "token"),
     "DaemonsConnected": ("token",),
     "WorkspaceProxyRegistration": ("proxy_token", "token"),
+    "ProxyHealth": ("token",),
+    "FeatureGate": ("token",),
+    "SecretValue": ("token", "value"),
 }
 """What the program's resources must declare: else a computed secret is in state in the clear."""
 _BY_REFERENCE = "take it from a Secret, by valueFrom.secretKeyRef."

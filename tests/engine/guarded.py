@@ -1,17 +1,14 @@
 """A stack run with the policy pack, and what the pack said, as data.
 
-`Guarded` runs previews and updates through the Automation API with `--policy-pack policies`. An
-operation that fails is no exception here: failing is what most of these tests want to see.
+An operation that fails is no exception here: failing is what most of these tests want to see.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from pulumi.automation.errors import CommandError
-from pulumi.automation.events import EngineEvent
 
 from sandbox.home import CHECKOUT
 from tests.harness import Project
@@ -36,6 +33,8 @@ class Run:
     failed: bool = False
     text: str = ""
     violations: list[Violation] = field(default_factory=list[Violation])
+    filled_in: set[str] = field(default_factory=set[str])
+    """Rules that changed what is applied."""
     changes: list[str] = field(default_factory=list[str])
 
     def rules(self, level: str) -> set[str]:
@@ -54,32 +53,36 @@ class Guarded:
     project: Project
 
     def preview(self, config: Mapping[str, Any] | None = None) -> Run:
-        return self._run(lambda **on: self.project.stack.preview(color="never", **on), config)
+        return self._run("preview", config=config)
 
     def up(self, config: Mapping[str, Any] | None = None) -> Run:
-        return self._run(lambda **on: self.project.stack.up(color="never", **on), config)
+        return self._run("up", "--yes", "--skip-preview", config=config)
 
-    def _run(self, operation: Callable[..., Any], config: Mapping[str, Any] | None) -> Run:
-        run, lines = Run(), list[str]()
-
-        def on_event(event: EngineEvent) -> None:
-            if said := event.policy_event:
-                name = (said.resource_urn or "").split("::")[-1]
-                run.violations.append(
-                    Violation(said.policy_name, said.enforcement_level, name, said.message)
-                )
-            if event.resource_pre_event and event.resource_pre_event.metadata.op != "same":
-                run.changes.append(event.resource_pre_event.metadata.urn.split("::")[-1])
-
-        options: dict[str, Any] = {"policy_packs": [PACK]}
-        if config is not None:
-            file = Path(self.project.folder) / "policies.json"
-            file.write_text(json.dumps(config))
-            options["policy_pack_configs"] = [str(file)]
+    def _run(self, *command: str, config: Mapping[str, Any] | None) -> Run:
+        folder, lines, failed = self.project.folder, list[str](), False
+        log, file = folder / "policy-events.jsonl", folder / "policies.json"
+        log.unlink(missing_ok=True)
+        file.write_text(json.dumps(config or {}))
+        options = ("--color", "never", "--event-log", str(log))
+        pack = ("--policy-pack", PACK, "--policy-pack-config", str(file))
         try:
-            operation(on_event=on_event, on_output=lines.append, **options)
+            self.project.pulumi(*command, *options, *pack, on_output=lines.append)
         except CommandError as error:
-            run.failed = True
+            failed = True
             lines.append(str(error))
-        run.text = "\n".join(lines)
+        run = Run(failed, "\n".join(lines))
+        for line in log.read_text().splitlines():
+            _note(json.loads(line), run)
         return run
+
+
+def _note(event: dict[str, Any], run: Run) -> None:
+    if said := event.get("policyEvent"):
+        name = said.get("resourceUrn", "").split("::")[-1]
+        run.violations.append(
+            Violation(said["policyName"], said["enforcementLevel"], name, said["message"])
+        )
+    if mended := event.get("policyRemediationEvent"):
+        run.filled_in.add(mended["policyName"])
+    if (step := event.get("resourcePreEvent")) and step["metadata"]["op"] != "same":
+        run.changes.append(step["metadata"]["urn"].split("::")[-1])

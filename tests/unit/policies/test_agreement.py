@@ -1,38 +1,36 @@
 """What the pack keeps as small constants of its own says the same as the program."""
 
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+
 import pytest
 
 from access_rules import needs_https
+from coder_stack import dynamic
 from coder_stack.coderd import Connection
 from coder_stack.conditions import is_entitled
-from coder_stack.dynamic.base import CoderdProvider
-from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
-from coder_stack.dynamic.entitlements import EntitlementsProvider
-from coder_stack.dynamic.license import LicenseProvider
-from coder_stack.dynamic.operator_access import OperatorAccessProvider
-from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
-from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
+from coder_stack.dynamic.resource import CoderdResource
 from licensing_rules import ENTITLED
 from secret_rules import SECRET_OUTPUTS
 
-PROVIDERS: list[CoderdProvider] = [  # pyright: ignore[reportMissingTypeArgument]
-    OperatorAccessProvider(),
-    LicenseProvider(),
-    EntitlementsProvider(),
-    ProvisionerKeyProvider(),
-    DaemonsConnectedProvider(),
-    WorkspaceProxyRegistrationProvider(),
-]
+
+def secrets_of_resources() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every resource of coder_stack.dynamic with what its provider's models call secret."""
+    for found in pkgutil.iter_modules(dynamic.__path__, "coder_stack.dynamic."):
+        module = importlib.import_module(found.name)
+        for name, each in inspect.getmembers(module, inspect.isclass):
+            is_own = each.__module__ == found.name and each is not CoderdResource
+            if is_own and issubclass(each, CoderdResource):
+                provider = getattr(module, f"{name}Provider")
+                models = (provider.state_model, provider.inputs_model)
+                secret = {field for model in models for field in model.secret_fields()}
+                yield name, tuple(sorted({"token", *secret}))
 
 
 def test_L9_every_secret_of_every_coderd_resource_is_asked_for() -> None:
-    declared = {
-        type(each).__name__.removesuffix("Provider"): tuple(
-            sorted({"token", *each.state_model.secret_fields(), *each.inputs_model.secret_fields()})
-        )
-        for each in PROVIDERS
-    }
-    assert declared == SECRET_OUTPUTS
+    assert dict(secrets_of_resources()) == SECRET_OUTPUTS
 
 
 @pytest.mark.parametrize("entitlement", ["entitled", "grace_period", "not_entitled", ""])

@@ -202,6 +202,17 @@ def test_E3_grace_counts_as_entitled_and_nothing_is_said_before_coderd_answered(
     assert not judge("features-entitled", need).messages
 
 
+def test_E4_gates_and_second_organizations_are_needs_too() -> None:
+    gate = Res(f"{CODER}FeatureGate", {"feature": "high_availability"})
+    world = {
+        "gate": gate,
+        "a": good.key("a"),
+        "b": good.key("b", organization="research"),
+        "seen": good.entitlements(external_provisioner_daemons="entitled"),
+    }
+    assert judge("features-entitled", world).places == {"gate/feature", "b/organization"}
+
+
 def test_L8_how_soon_is_soon_is_a_matter_of_taste() -> None:
     world = it(good.license_(days=40))
     assert not judge("license-expiry", world).messages
