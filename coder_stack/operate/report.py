@@ -1,0 +1,88 @@
+"""What a look at one stack found, as data: the one thing that every report is made of (D2).
+
+`schema` is raised when a field changes its meaning; docs/drift-report.schema.json is generated from
+here. Values of secrets never get here: `recorded` and `actual` are then None and `secret` is true.
+"""
+
+from datetime import date, datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from coder_stack.conditions import Condition
+
+__all__ = ["Difference", "ExpiredRule", "KeyAge", "LicenseDates", "Report", "ResourceReport", "Result"]
+
+Kind = Literal["changed", "missing", "replaced", "unexpected", "unknown"]
+Result = Literal["clean", "drift", "error"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Difference(_Part):
+    """One property of one resource: what Pulumi's state has, and what the world has."""
+
+    path: str
+    recorded: str | None = None
+    actual: str | None = None
+    secret: bool = False
+
+
+class ResourceReport(_Part):
+    """One resource that is not as it was left. `cause` is a sentence for people."""
+
+    urn: str
+    type: str
+    name: str
+    kind: Kind
+    cause: str
+    properties: tuple[Difference, ...] = ()
+    ignored_by: str | None = None
+    """The reason given by the ignore rule that covers it; then it does not count."""
+
+
+class ExpiredRule(_Part):
+    """An ignore rule whose last day is over: what it covered counts again."""
+
+    resource: str
+    reason: str
+    until: date
+
+
+class LicenseDates(_Part):
+    """For the timeline: grace begins at `license_expires` and ends at `exp`."""
+
+    applied: bool
+    license_expires: datetime | None = None
+    exp: datetime | None = None
+
+
+class KeyAge(_Part):
+    """One provisioner's key."""
+
+    provisioner: str
+    organization: str
+    key_name: str
+    age_days: int | None = None
+    rotate_after_days: int | None = None
+    daemons: int | None = None
+
+
+class Report(_Part):
+    """One stack."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    stack: str
+    checked_at: datetime
+    result: Result
+    resources: tuple[ResourceReport, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    error: str | None = None
+    """One sentence, if the result is `error`."""
+    license: LicenseDates | None = None
+    keys: tuple[KeyAge, ...] = ()
+    expired_rules: tuple[ExpiredRule, ...] = ()
+    repaired: bool = False
+    """Whether a reconcile changed something before this look."""
