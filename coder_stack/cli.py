@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from coder_stack import config_cli, license_cli
+from coder_stack.operate import cli as operate_cli
 
 app = typer.Typer(
     name="coder-stack",
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 app.add_typer(config_cli.app, name="config")
 app.add_typer(license_cli.app, name="license")
+operate_cli.register(app)
 
 
 @app.callback()

@@ -11,7 +11,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from coder_stack.conditions import Condition
 
-__all__ = ["Difference", "ExpiredRule", "KeyAge", "LicenseDates", "Report", "ResourceReport", "Result"]
+__all__ = [
+    "Difference",
+    "ExpiredRule",
+    "KeyAge",
+    "LicenseDates",
+    "Report",
+    "ResourceReport",
+    "Result",
+]
 
 Kind = Literal["changed", "missing", "replaced", "unexpected", "unknown"]
 Result = Literal["clean", "drift", "error"]
@@ -22,7 +30,10 @@ class _Part(BaseModel):
 
 
 class Difference(_Part):
-    """One property of one resource: what Pulumi's state has, and what the world has."""
+    """One property of one resource: what Pulumi's state has, and what the world has.
+
+    Where only the program asks for something else, `recorded` is what it asks for.
+    """
 
     path: str
     recorded: str | None = None
@@ -70,8 +81,16 @@ class KeyAge(_Part):
     daemons: int | None = None
 
 
+class ProxyHealth(_Part):
+    """One workspace proxy, as coderd saw it last."""
+
+    name: str
+    health: str
+    version: str = ""
+
+
 class Report(_Part):
-    """One stack."""
+    """One stack. Of `status`, the result `drift` means that the stack is not Ready."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     stack: str
@@ -84,5 +103,8 @@ class Report(_Part):
     license: LicenseDates | None = None
     keys: tuple[KeyAge, ...] = ()
     expired_rules: tuple[ExpiredRule, ...] = ()
+    proxies: tuple[ProxyHealth, ...] = ()
+    refused: str | None = None
+    """One sentence, if a reconcile left drift alone because of its limits."""
     repaired: bool = False
     """Whether a reconcile changed something before this look."""

@@ -1,0 +1,132 @@
+"""From the engine's steps to findings: what is not as it should be, of which kind, by which fields.
+
+Pure. A finding is of the *world* if a refresh saw it (somebody changed something), and of the
+*program* if only the plan has it (the config asks for more than was applied). A planned change all
+of whose values are unknown follows from another finding, and is none itself. Why it happened is
+said in causes.py; whether it counts, in rules.py.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from coder_stack.operate.report import Difference, Kind
+from coder_stack.operate.steps import Bags, Step, Story
+from coder_stack.operate.values import ABSENT, find, is_secret, is_unknown, shown
+
+__all__ = ["Finding", "findings"]
+
+# Outputs that a refresh may find changed though no input did, and that tell of the world.
+_TELLING_OUTPUTS = {"OperatorAccess": ("token_id", "deployment_id")}
+_NOWHERE = Bags({}, {})
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One resource, with all that is known of it: as recorded (or wanted), and as it is."""
+
+    urn: str
+    type: str
+    kind: Kind
+    origin: Literal["world", "program"]
+    properties: tuple[Difference, ...] = ()
+    recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    actual: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def resource(self) -> str:
+        """The last word of its type, such as `Deployment`."""
+        return self.type.rpartition(":")[2]
+
+    @property
+    def name(self) -> str:
+        """As Pulumi calls it."""
+        return self.urn.rpartition("::")[2]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of the differing properties."""
+        return tuple(each.path for each in self.properties)
+
+    def with_only(self, properties: tuple[Difference, ...]) -> "Finding":
+        """The same with fewer properties."""
+        return replace(self, properties=properties)
+
+
+def findings(story: Story) -> list[Finding]:
+    """In the order of their URNs."""
+    return sorted(_each(story), key=lambda finding: finding.urn)
+
+
+def _each(story: Story) -> Iterator[Finding]:
+    for urn in {**story.refreshed, **story.planned}:
+        seen, plan = story.refreshed.get(urn), story.planned.get(urn)
+        found = (seen and _in_world(seen, plan)) or (plan and _in_program(plan))
+        if found:
+            yield found
+
+
+def _in_world(seen: Step, plan: Step | None) -> Finding | None:
+    recorded, actual = seen.old or _NOWHERE, seen.new
+    if actual is None:
+        return Finding(seen.urn, seen.type, "missing", "world", recorded=_facts(recorded))
+    told = dict.fromkeys(_TELLING_OUTPUTS.get(seen.kind, ()), False)
+    paths = {**told, **seen.paths}
+    properties = _differences(seen.kind, paths, recorded, actual)
+    if not properties:
+        return None
+    kind: Kind = "replaced" if plan and "replace" in plan.op else "changed"
+    if seen.kind == "Entitlements" and find(actual.outputs, "stale") is True:
+        kind = "unknown"
+    known = _facts(recorded), _facts(actual)
+    return Finding(seen.urn, seen.type, kind, "world", properties, *known)
+
+
+def _in_program(plan: Step) -> Finding | None:
+    actual, wanted = plan.old or _NOWHERE, plan.new or _NOWHERE
+    known = _facts(wanted), _facts(actual)
+    if plan.op in ("create", "import"):
+        return Finding(plan.urn, plan.type, "missing", "program", (), *known)
+    if plan.op in ("delete", "discard", "delete-replaced", "discard-replaced"):
+        return Finding(plan.urn, plan.type, "unexpected", "program", (), *known)
+    properties = _differences(plan.kind, plan.paths, wanted, actual)
+    if plan.paths and not properties:
+        return None
+    kind: Kind = "replaced" if "replace" in plan.op else "changed"
+    return Finding(plan.urn, plan.type, kind, "program", properties, *known)
+
+
+def _differences(
+    kind: str, paths: Mapping[str, bool], recorded: Bags, actual: Bags
+) -> tuple[Difference, ...]:
+    found = (
+        _difference(kind, path, *_values(path, in_inputs, recorded, actual))
+        for path, in_inputs in sorted(paths.items())
+        if not path.startswith("__")
+    )
+    return tuple(each for each in found if each)
+
+
+def _values(path: str, in_inputs: bool, recorded: Bags, actual: Bags) -> tuple[object, object]:
+    if in_inputs:
+        return find(recorded.inputs, path), find(actual.inputs, path)
+    # Some providers compare what was asked for with what there is.
+    before, now = find(recorded.outputs, path), find(actual.outputs, path)
+    if before == now:
+        before, now = find(recorded.inputs, path), find(actual.outputs, path)
+    return before, now
+
+
+def _difference(kind: str, path: str, recorded: object, actual: object) -> Difference | None:
+    if is_unknown(recorded):
+        return None
+    if is_secret(kind, path, recorded, actual):
+        # Two secrets look alike: that they differ is the engine's word.
+        return Difference(path=path, secret=True)
+    if recorded == actual and recorded is not ABSENT:
+        return None
+    return Difference(path=path, recorded=shown(recorded), actual=shown(actual))
+
+
+def _facts(bags: Bags) -> dict[str, Any]:
+    return {**bags.inputs, **bags.outputs}

@@ -1,0 +1,73 @@
+"""Repair one stack, if there is drift and the repair is no bigger than allowed (D3).
+
+Looks first, and does nothing on a clean stack. Then one `pulumi up --refresh`, which the backend's
+lock keeps alone, and another look that says what came of it. What a rule ignores starts no repair.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from coder_stack.operate.drift import Look, look
+from coder_stack.operate.engine import StackEngine
+from coder_stack.operate.failures import LockedError
+from coder_stack.operate.report import Report
+from coder_stack.settings import Drift
+
+__all__ = ["Limits", "reconcile", "refusal"]
+
+T = TypeVar("T")
+_PAUSE = 2.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From the command line; None: as the stack's config says."""
+
+    max_deletes: int | None = None
+    max_replaces: int | None = None
+    wait_seconds: float = 0
+
+
+def reconcile(stack: StackEngine, limits: Limits) -> Report:
+    """What a look says after the repair, or before it if there was none."""
+    before = _patiently(lambda: look(stack), limits.wait_seconds)
+    if before.report.result == "clean":
+        return before.report
+    if refused := refusal(before, limits):
+        return before.report.model_copy(update={"refused": refused})
+    _patiently(stack.up, limits.wait_seconds)
+    after = _patiently(lambda: look(stack), limits.wait_seconds)
+    return after.report.model_copy(update={"repaired": True})
+
+
+def refusal(found: Look, limits: Limits) -> str | None:
+    """One sentence, if the plan deletes or replaces more than allowed."""
+    allowed = _allowed(found.settings, limits)
+    planned = {"delete": found.deletes, "replace": found.replaces}
+    over = [
+        f"{verb} {planned[verb]} (allowed: {allowed[verb]}, --max-{verb}s)"
+        for verb in planned
+        if planned[verb] > allowed[verb]
+    ]
+    return f"Not repaired: the update would {' and '.join(over)} resources." if over else None
+
+
+def _allowed(settings: Drift, limits: Limits) -> dict[str, int]:
+    return {
+        "delete": settings.max_deletes if limits.max_deletes is None else limits.max_deletes,
+        "replace": settings.max_replaces if limits.max_replaces is None else limits.max_replaces,
+    }
+
+
+def _patiently(work: Callable[[], T], seconds: float) -> T:
+    """Try again while somebody else holds the stack, until the time is up."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return work()
+        except LockedError:
+            if time.monotonic() + _PAUSE > end:
+                raise
+            time.sleep(_PAUSE)

@@ -1,0 +1,115 @@
+"""What the engine tells of one `preview --refresh`, as typed steps.
+
+Each resource is told of twice: what the refresh found (its state against the world), then what the
+program would do about it (the plan). Leaves alone what any of it means: that is findings.py.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pulumi.automation.events import EngineEvent, OpType, StepEventMetadata, StepEventStateMetadata
+
+from coder_stack.operate.values import is_unknown
+
+__all__ = ["Bags", "Step", "Story", "tell"]
+
+_STACK = "pulumi:pulumi:Stack"
+_NOTHING_DONE = (OpType.SAME, OpType.READ, OpType.REFRESH)
+
+
+@dataclass(frozen=True)
+class Bags:
+    """One side of a step."""
+
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, state: StepEventStateMetadata | None) -> "Bags | None":
+        """None if that side has no such resource."""
+        return cls(state.inputs or {}, state.outputs or {}) if state else None
+
+
+@dataclass(frozen=True)
+class Step:
+    """`paths` are the differing properties; true: they differ in inputs, not in outputs."""
+
+    op: str
+    urn: str
+    type: str
+    old: Bags | None
+    new: Bags | None
+    paths: Mapping[str, bool]
+
+    @classmethod
+    def of(cls, told: StepEventMetadata) -> "Step":
+        """As the engine told it."""
+        detailed = {path: each.input_diff for path, each in (told.detailed_diff or {}).items()}
+        # A provider that only says *that* something changed leaves no detail.
+        paths = detailed or dict.fromkeys(told.diffs or (), True)
+        return cls(
+            told.op.value, told.urn, told.type, Bags.of(told.old), Bags.of(told.new), paths
+        )  # fmt: skip
+
+    @property
+    def kind(self) -> str:
+        """`kubernetes:apps/v1:Deployment` is a Deployment."""
+        return self.type.rpartition(":")[2]
+
+
+@dataclass
+class Story:
+    """One preview: per URN what was found and what is planned, and the stack's outputs."""
+
+    refreshed: dict[str, Step] = field(default_factory=dict[str, Step])
+    planned: dict[str, Step] = field(default_factory=dict[str, Step])
+    outputs: dict[str, Any] = field(default_factory=dict[str, Any])
+    """As they would be now; those that depend on a repair, as they were."""
+    config: dict[str, str] = field(default_factory=dict[str, str])
+    project: str = ""
+    errors: list[str] = field(default_factory=list[str])
+    deletes: int = 0
+    replaces: int = 0
+
+
+def tell(events: Iterable[EngineEvent]) -> Story:
+    """Gather what counts; default providers and the stack itself do not."""
+    story = Story()
+    for event in events:
+        if event.prelude_event:
+            story.config = dict(event.prelude_event.config)
+        if event.diagnostic_event and event.diagnostic_event.severity == "error":
+            story.errors.append(event.diagnostic_event.message)
+        if event.res_outputs_event:
+            told = event.res_outputs_event.metadata
+            if told.type == _STACK:
+                _keep_outputs(story, told)
+            elif told.op is OpType.REFRESH:
+                story.refreshed[told.urn] = Step.of(told)
+        if event.resource_pre_event:
+            _keep_plan(story, event.resource_pre_event.metadata)
+    return story
+
+
+def _keep_plan(story: Story, told: StepEventMetadata) -> None:
+    if told.op in _NOTHING_DONE or told.type == _STACK or _is_default_provider(told.urn):
+        return
+    # A replacement is told in three steps: create-replacement, replace, delete-replaced.
+    story.replaces += told.op is OpType.REPLACE
+    story.deletes += told.op is OpType.DELETE
+    if told.urn not in story.planned or told.op is OpType.REPLACE:
+        story.planned[told.urn] = Step.of(told)
+
+
+def _keep_outputs(story: Story, told: StepEventMetadata) -> None:
+    story.project = told.urn.split("::")[1]
+    before = (told.old and told.old.outputs) or {}
+    after = (told.new and told.new.outputs) or {}
+    known = {name: value for name, value in after.items() if not is_unknown(value)}
+    story.outputs = {**before, **known}
+
+
+def _is_default_provider(urn: str) -> bool:
+    _, type_, name = urn.rsplit("::", 2)
+    return type_.startswith("pulumi:providers:") and name.startswith("default")
