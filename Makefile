@@ -31,12 +31,12 @@ down: $(READY) ## End that world: processes, cluster data and state
 	@$(BIN)/coder-stack sandbox down
 
 .PHONY: drift
-drift: $(READY) ## Show what differs between the program, its state and the sandbox (changes nothing)
-	@$(BIN)/coder-stack sandbox exec -- pulumi preview --stack sandbox --refresh --run-program --diff
+drift: $(READY) ## Say what in the sandbox is not as it was left, and why (changes nothing; exit 2: drift)
+	@$(BIN)/coder-stack sandbox exec -- coder-stack drift --stack sandbox
 
 .PHONY: reconcile
 reconcile: $(READY) ## Repair what `make drift` shows
-	@$(BIN)/coder-stack sandbox exec -- pulumi up --stack sandbox --refresh --run-program --yes --skip-preview
+	@$(BIN)/coder-stack sandbox exec -- coder-stack reconcile --stack sandbox
 
 .PHONY: test
 test: check ## Everything the tests need, then all of them

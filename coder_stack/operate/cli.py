@@ -4,7 +4,6 @@ Thin: each command names its work; fleet.py does it for every stack, and the ren
 """
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -16,7 +15,7 @@ from coder_stack.operate import drift as looking
 from coder_stack.operate import html, markdown, metrics, text
 from coder_stack.operate.engine import Project, StackEngine
 from coder_stack.operate.failures import OperationError
-from coder_stack.operate.fleet import Verdict, each_stack, verdict
+from coder_stack.operate.fleet import Verdict, each_stack, jobs_by_default, verdict
 from coder_stack.operate.reconcile import Limits
 from coder_stack.operate.reconcile import reconcile as repair
 from coder_stack.operate.report import Report
@@ -32,8 +31,7 @@ AsJson = Annotated[str, typer.Option("--json", metavar="FILE", help="JSON report
 AsMarkdown = Annotated[str, typer.Option("--markdown", metavar="FILE", help="For a job summary.")]
 AsHtml = Annotated[str, typer.Option("--html", metavar="FILE", help="One page by itself.")]
 AsMetrics = Annotated[str, typer.Option("--metrics", metavar="FILE", help="For Prometheus.")]
-# An engine mostly waits: for its plugins, for the cluster, for coderd.
-_JOBS = 2 * (os.cpu_count() or 1)
+_JOBS = jobs_by_default()
 
 
 def register(root: typer.Typer) -> None:

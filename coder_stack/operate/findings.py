@@ -18,6 +18,7 @@ __all__ = ["Finding", "findings"]
 
 # Outputs that a refresh may find changed though no input did, and that tell of the world.
 _TELLING_OUTPUTS = {"OperatorAccess": ("token_id", "deployment_id")}
+Origin = Literal["world", "program"]
 _NOWHERE = Bags({}, {})
 
 
@@ -28,10 +29,11 @@ class Finding:
     urn: str
     type: str
     kind: Kind
-    origin: Literal["world", "program"]
+    origin: Origin
     properties: tuple[Difference, ...] = ()
     recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
     actual: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parent: str = ""
 
     @property
     def resource(self) -> str:
@@ -55,7 +57,20 @@ class Finding:
 
 def findings(story: Story) -> list[Finding]:
     """In the order of their URNs."""
-    return sorted(_each(story), key=lambda finding: finding.urn)
+    found = list(_each(story))
+    own = {each.parent for each in found if not _only_secrets(each)}
+    kept = [each for each in found if not (_only_secrets(each) and each.parent in own)]
+    return sorted(kept, key=lambda finding: finding.urn)
+
+
+def _only_secrets(finding: Finding) -> bool:
+    """Planned, and of values that the engine does not show.
+
+    Whether they are unknown is not shown either. Beside another finding in the same component they
+    follow from that one, as a Secret does from its key. A license is nobody's consequence.
+    """
+    shown_none = bool(finding.properties) and all(each.secret for each in finding.properties)
+    return finding.origin == "program" and shown_none and finding.resource != "License"
 
 
 def _each(story: Story) -> Iterator[Finding]:
@@ -69,31 +84,54 @@ def _each(story: Story) -> Iterator[Finding]:
 def _in_world(seen: Step, plan: Step | None) -> Finding | None:
     recorded, actual = seen.old or _NOWHERE, seen.new
     if actual is None:
-        return Finding(seen.urn, seen.type, "missing", "world", recorded=_facts(recorded))
-    told = dict.fromkeys(_TELLING_OUTPUTS.get(seen.kind, ()), False)
-    paths = {**told, **seen.paths}
-    properties = _differences(seen.kind, paths, recorded, actual)
+        return _finding(seen, "missing", "world", (), recorded, _NOWHERE)
+    properties = _differences(seen.kind, seen.paths, recorded, actual)
+    if not properties:
+        # These differ in outputs alone, of which the engine says nothing.
+        was, now = recorded.outputs, actual.outputs
+        told = [n for n in _TELLING_OUTPUTS.get(seen.kind, ()) if was.get(n) != now.get(n)]
+        properties = _differences(
+            seen.kind, dict.fromkeys(told, True), Bags(was, {}), Bags(now, {})
+        )
     if not properties:
         return None
     kind: Kind = "replaced" if plan and "replace" in plan.op else "changed"
     if seen.kind == "Entitlements" and find(actual.outputs, "stale") is True:
         kind = "unknown"
-    known = _facts(recorded), _facts(actual)
-    return Finding(seen.urn, seen.type, kind, "world", properties, *known)
+    return _finding(seen, kind, "world", properties, recorded, actual)
 
 
 def _in_program(plan: Step) -> Finding | None:
     actual, wanted = plan.old or _NOWHERE, plan.new or _NOWHERE
-    known = _facts(wanted), _facts(actual)
     if plan.op in ("create", "import"):
-        return Finding(plan.urn, plan.type, "missing", "program", (), *known)
+        return _finding(plan, "missing", "program", (), wanted, actual)
     if plan.op in ("delete", "discard", "delete-replaced", "discard-replaced"):
-        return Finding(plan.urn, plan.type, "unexpected", "program", (), *known)
+        return _finding(plan, "unexpected", "program", (), wanted, actual)
     properties = _differences(plan.kind, plan.paths, wanted, actual)
     if plan.paths and not properties:
         return None
     kind: Kind = "replaced" if "replace" in plan.op else "changed"
-    return Finding(plan.urn, plan.type, kind, "program", properties, *known)
+    return _finding(plan, kind, "program", properties, wanted, actual)
+
+
+def _finding(
+    step: Step,
+    kind: Kind,
+    origin: Origin,
+    properties: tuple[Difference, ...],
+    recorded: Bags,
+    actual: Bags,
+) -> Finding:
+    return Finding(
+        urn=step.urn,
+        type=step.type,
+        parent=step.parent,
+        kind=kind,
+        origin=origin,
+        properties=properties,
+        recorded={**recorded.inputs, **recorded.outputs},
+        actual={**actual.inputs, **actual.outputs},
+    )
 
 
 def _differences(
@@ -126,7 +164,3 @@ def _difference(kind: str, path: str, recorded: object, actual: object) -> Diffe
     if recorded == actual and recorded is not ABSENT:
         return None
     return Difference(path=path, recorded=shown(recorded), actual=shown(actual))
-
-
-def _facts(bags: Bags) -> dict[str, Any]:
-    return {**bags.inputs, **bags.outputs}

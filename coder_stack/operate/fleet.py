@@ -1,5 +1,6 @@
 """The same work on several stacks side by side; one that fails is a report like the others."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from coder_stack.operate.engine import Project, StackEngine
 from coder_stack.operate.failures import OperationError
 from coder_stack.operate.report import Report
 
-__all__ = ["Verdict", "each_stack", "verdict"]
+__all__ = ["Verdict", "each_stack", "jobs_by_default", "verdict"]
 
 
 class Verdict(IntEnum):
@@ -18,6 +19,11 @@ class Verdict(IntEnum):
     CLEAN = 0
     ERROR = 1
     DRIFT = 2
+
+
+def jobs_by_default() -> int:
+    """More than cores: an engine mostly waits, for its plugins, the cluster and coderd."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def verdict(reports: Iterable[Report]) -> Verdict:

@@ -18,7 +18,6 @@ from coder_stack.settings import Drift
 __all__ = ["Limits", "reconcile", "refusal"]
 
 T = TypeVar("T")
-_PAUSE = 2.0
 
 
 @dataclass(frozen=True)
@@ -28,17 +27,19 @@ class Limits:
     max_deletes: int | None = None
     max_replaces: int | None = None
     wait_seconds: float = 0
+    """For whoever holds the stack; asked again after each pause."""
+    pause_seconds: float = 2
 
 
 def reconcile(stack: StackEngine, limits: Limits) -> Report:
     """What a look says after the repair, or before it if there was none."""
-    before = _patiently(lambda: look(stack), limits.wait_seconds)
+    before = _patiently(lambda: look(stack), limits)
     if before.report.result == "clean":
         return before.report
     if refused := refusal(before, limits):
         return before.report.model_copy(update={"refused": refused})
-    _patiently(stack.up, limits.wait_seconds)
-    after = _patiently(lambda: look(stack), limits.wait_seconds)
+    _patiently(stack.up, limits)
+    after = _patiently(lambda: look(stack), limits)
     return after.report.model_copy(update={"repaired": True})
 
 
@@ -47,11 +48,11 @@ def refusal(found: Look, limits: Limits) -> str | None:
     allowed = _allowed(found.settings, limits)
     planned = {"delete": found.deletes, "replace": found.replaces}
     over = [
-        f"{verb} {planned[verb]} (allowed: {allowed[verb]}, --max-{verb}s)"
+        f"{verb} {planned[verb]} resources (allowed: {allowed[verb]}; see --max-{verb}s)"
         for verb in planned
         if planned[verb] > allowed[verb]
     ]
-    return f"Not repaired: the update would {' and '.join(over)} resources." if over else None
+    return f"Not repaired: the update would {' and '.join(over)}." if over else None
 
 
 def _allowed(settings: Drift, limits: Limits) -> dict[str, int]:
@@ -61,13 +62,13 @@ def _allowed(settings: Drift, limits: Limits) -> dict[str, int]:
     }
 
 
-def _patiently(work: Callable[[], T], seconds: float) -> T:
+def _patiently(work: Callable[[], T], limits: Limits) -> T:
     """Try again while somebody else holds the stack, until the time is up."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + limits.wait_seconds
     while True:
         try:
             return work()
         except LockedError:
-            if time.monotonic() + _PAUSE > end:
+            if time.monotonic() + limits.pause_seconds > end:
                 raise
-            time.sleep(_PAUSE)
+            time.sleep(limits.pause_seconds)

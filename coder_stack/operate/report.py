@@ -4,10 +4,12 @@
 here. Values of secrets never get here: `recorded` and `actual` are then None and `secret` is true.
 """
 
+import json
+import sys
 from datetime import date, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from coder_stack.conditions import Condition
 
@@ -15,10 +17,13 @@ __all__ = [
     "Difference",
     "ExpiredRule",
     "KeyAge",
+    "Kind",
     "LicenseDates",
+    "ProxyHealth",
     "Report",
     "ResourceReport",
     "Result",
+    "schema_text",
 ]
 
 Kind = Literal["changed", "missing", "replaced", "unexpected", "unknown"]
@@ -108,3 +113,16 @@ class Report(_Part):
     """One sentence, if a reconcile left drift alone because of its limits."""
     repaired: bool = False
     """Whether a reconcile changed something before this look."""
+
+
+def schema_text() -> str:
+    """What `--json` writes: one report, or a list of them if several stacks were asked for."""
+    schema = TypeAdapter[Report | list[Report]](Report | list[Report]).json_schema(
+        by_alias=True, mode="serialization"
+    )
+    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Drift report"}
+    return json.dumps({**named, **schema}, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

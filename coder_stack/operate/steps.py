@@ -41,6 +41,7 @@ class Step:
     old: Bags | None
     new: Bags | None
     paths: Mapping[str, bool]
+    parent: str = ""
 
     @classmethod
     def of(cls, told: StepEventMetadata) -> "Step":
@@ -48,9 +49,16 @@ class Step:
         detailed = {path: each.input_diff for path, each in (told.detailed_diff or {}).items()}
         # A provider that only says *that* something changed leaves no detail.
         paths = detailed or dict.fromkeys(told.diffs or (), True)
+        side = told.new or told.old
         return cls(
-            told.op.value, told.urn, told.type, Bags.of(told.old), Bags.of(told.new), paths
-        )  # fmt: skip
+            op=told.op.value,
+            urn=told.urn,
+            type=told.type,
+            old=Bags.of(told.old),
+            new=Bags.of(told.new),
+            paths=paths,
+            parent=side.parent if side else "",
+        )
 
     @property
     def kind(self) -> str:

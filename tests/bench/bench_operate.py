@@ -1,0 +1,50 @@
+"""What a look at several stacks side by side saves over one after another, as a ratio."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from pulumi import automation as auto
+
+from coder_stack.operate.drift import look
+from coder_stack.operate.engine import Project as Stacks
+from coder_stack.operate.fleet import each_stack, jobs_by_default
+from sandbox.engine import Engine
+from tests.engine.operated import PROGRAM
+from tests.harness import PROJECT, Project
+from tests.simulation import simulated
+
+_STACKS = 5
+
+
+def silent(line: str) -> None:
+    del line
+
+
+@pytest.mark.timeout(1800)
+def bench_a_fleet_of_five(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with simulated() as coderd:
+        project = Project.create(engine, None, tmp_path, PROGRAM)
+        for name, value in project.environment.items():
+            monkeypatch.setenv(name, value)
+        names = [f"s{number}" for number in range(_STACKS)]
+        for name in names:
+            stack = auto.create_stack(stack_name=name, work_dir=str(project.folder))
+            stack.set_config(f"{PROJECT}:url", auto.ConfigValue(coderd.url))
+            stack.set_config(f"{PROJECT}:given", auto.ConfigValue(coderd.token, secret=True))
+            stack.up()
+
+        def seconds(jobs: int) -> float:
+            start = time.perf_counter()
+            reports = each_stack(
+                Stacks.at(project.folder), names, lambda each: look(each).report, jobs, silent
+            )
+            assert [report.result for report in reports] == ["clean"] * _STACKS
+            return time.perf_counter() - start
+
+        seconds(1)  # warms the caches
+        alone, together = seconds(1), seconds(jobs_by_default())
+    print(f"\n{_STACKS} stacks one after another / side by side: {alone / together:.2f}")
+    if (os.cpu_count() or 1) >= 2:
+        assert alone / together >= 1.6

@@ -1,0 +1,70 @@
+"""`coder-stack reconcile` on a real engine: repairs drift, within limits, one at a time (D3)."""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pulumi.automation import ConfigValue
+
+from sandbox.engine import Engine
+from tests.engine.drifting import Drifting, drifting
+from tests.harness import Cluster
+from tests.simulation import simulated
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Drifting]:
+    with (
+        simulated() as coderd,
+        drifting(engine, cluster, coderd, tmp_path, keys=("eu", "us")) as stack,
+    ):
+        yield stack
+
+
+def test_D3_drift_is_repaired_once_and_then_nothing_is_done(stack: Drifting) -> None:
+    cluster, path = stack.project.cluster, stack.project.path
+    deleted = stack.key("eu").name
+    stack.coderd.act("DELETE", f"/api/v2/organizations/coder/provisionerkeys/{deleted}")
+    other = base64.b64encode(b"not-what-coderd-knows").decode()
+    cluster.patch(path("secrets", "us-provisioner-key"), {"data": {"key": other}})
+    cluster.patch(path("deployments", "coder"), {"spec": {"replicas": 3}})
+
+    code, report = stack.report("reconcile")
+
+    assert (code, report["result"], report["repaired"]) == (0, "clean", True)
+    assert stack.key("eu"), "made anew"
+    restored = cluster.get(path("secrets", "us-provisioner-key"))
+    assert restored is not None
+    assert restored["data"]["key"] != other
+    deployment = cluster.get(path("deployments", "coder"))
+    assert deployment is not None
+    assert deployment["spec"]["replicas"] == 0
+
+    before = stack.files()
+    code, report = stack.report("reconcile")
+    assert (code, report["result"], report["repaired"]) == (0, "clean", False)
+    assert stack.files() == before, "there was no update"
+
+
+def test_D3_limits_and_locks_are_kept(stack: Drifting) -> None:
+    """Two keys that the config no longer has would be deleted, with their Secrets."""
+    stack.project.stack.set_config("coder-stack:keys", ConfigValue("[]"))
+    stack.rules(maxDeletes=1)
+    before = stack.files()
+
+    refused = stack.command("reconcile")
+    assert refused.returncode == 2
+    assert "Not repaired: the update would delete " in refused.stdout
+    assert "(allowed: 1; see --max-deletes)" in refused.stdout
+    lock = stack.lock()
+    locked = stack.command("reconcile", "--max-deletes", "20")
+    lock.unlink()
+    assert locked.returncode == 1
+    assert "held by ann@laptop (pid 4242) since 2026-01-01T00:00:00Z" in locked.stdout
+    assert stack.files() == before
+
+    assert stack.command("reconcile", "--max-deletes", "20").returncode == 0
+    assert stack.coderd.world.records.provisioner_keys == {}

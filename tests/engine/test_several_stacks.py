@@ -1,0 +1,59 @@
+"""Several stacks in one run: side by side, one report, one exit code (D2); and `status` on them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coder_stack.operate.report import Report
+from sandbox.engine import Engine
+from tests.harness import Project
+
+pytestmark = pytest.mark.engine
+PROGRAM = """
+import pulumi
+pulumi.ComponentResource("coder-stack:index:Part", "part")
+pulumi.export("conditions", [{
+    "component": "stack", "type": "Ready", "status": "True", "reason": "AllReady", "message": "",
+}])
+"""
+
+
+def command(project: Project, *words: str) -> tuple[int, Any, str]:
+    """Exit code, JSON, and what went to stderr."""
+    done = subprocess.run(
+        [sys.executable, "-m", "coder_stack.cli", *words, "--json", "-"],
+        cwd=project.folder,
+        env={**os.environ, **project.environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def test_D2_S1_several_stacks_give_one_report_and_the_worst_exit_code(
+    engine: Engine, tmp_path: Path
+) -> None:
+    project = Project.create(engine, None, tmp_path, PROGRAM)
+    first = project.stack.name
+    project.up()
+    project.stack.workspace.create_stack("second")
+    both = ("--stack", first, "--stack", "second")
+
+    code, reports, progress = command(project, "drift", *both)
+    assert (code, [each["result"] for each in reports]) == (2, ["clean", "drift"])
+    assert [each["stack"] for each in reports] == [first, "second"]
+    assert reports[1]["resources"][0]["cause"] == "Part `part` is declared, but was not made yet."
+    assert progress.count("started") == 2
+
+    code, reports, _ = command(project, "drift", *both, "--stack", "nobody")
+    assert (code, reports[2]["error"]) == (1, "There is no stack `nobody` in this backend.")
+
+    code, reports, _ = command(project, "status", "--all")
+    assert (code, sorted(each["result"] for each in reports)) == (1, ["clean", "error"])
+    assert [Report.model_validate(each).stack for each in reports] == sorted([first, "second"])

@@ -1,0 +1,181 @@
+"""The cause of each difference, in words that a person understands (D2)."""
+
+from typing import Any
+
+import pytest
+
+from coder_stack.operate.causes import World, cause
+from coder_stack.operate.findings import Finding, Origin
+from coder_stack.operate.report import Difference, Kind
+from tests.unit.operate.told import CODER, urn_of
+
+KUBERNETES = "kubernetes:"
+LICENSED, BARE = World(licensed=True), World(licensed=False)
+
+
+def found(
+    type_: str,
+    kind: Kind,
+    *paths: str,
+    origin: Origin = "world",
+    parents: str = "",
+    recorded: dict[str, Any] | None = None,
+    actual: dict[str, Any] | None = None,
+) -> Finding:
+    properties = tuple(Difference(path=path, recorded="old", actual="5") for path in paths)
+    urn = urn_of(type_, "it", parents)
+    return Finding(urn, type_, kind, origin, properties, recorded or {}, actual or {})
+
+
+def key(kind: Kind, *paths: str, origin: Origin = "world", **recorded: Any) -> Finding:
+    facts = {"name": "gpu-eu-3f9a", "organization": "coder", **recorded}
+    return found(f"{CODER}ProvisionerKey", kind, *paths, origin=origin, recorded=facts)
+
+
+def proxy(kind: Kind, *paths: str, **actual: Any) -> Finding:
+    type_ = f"{CODER}WorkspaceProxyRegistration"
+    return found(type_, kind, *paths, recorded={"name": "paris"}, actual=actual)
+
+
+def deployment(*paths: str) -> Finding:
+    named = {"metadata": {"name": "coder"}}
+    return found("kubernetes:apps/v1:Deployment", "changed", *paths, recorded=named)
+
+
+def secret(kind: Kind, parents: str = "") -> Finding:
+    named = {"metadata": {"name": "x"}}
+    paths = () if kind == "missing" else ("data.key",)
+    return found("kubernetes:core/v1:Secret", kind, *paths, parents=parents, recorded=named)
+
+
+def entitlements(
+    before: dict[str, Any], now: dict[str, Any], *paths: str, kind: Kind = "changed"
+) -> Finding:
+    return found(f"{CODER}Entitlements", kind, *paths, recorded=before, actual=now)
+
+
+def features(**entitlement: str) -> dict[str, Any]:
+    return {"features": {name: {"entitlement": word} for name, word in entitlement.items()}}
+
+
+ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
+
+
+@pytest.mark.parametrize(
+    ("finding", "sentence"),
+    [
+        (key("missing"), "Key `gpu-eu-3f9a` was deleted in coderd."),
+        (key("replaced", "tags.region"), "Key `gpu-eu-3f9a` has other tags in coderd."),
+        (key("replaced", "name"), "Key `gpu-eu-3f9a` was renamed in coderd."),
+        (
+            key("replaced", "material_valid", "tags.a"),
+            "Coderd no longer accepts what the state holds as key `gpu-eu-3f9a`.",
+        ),
+        (
+            key("missing", origin="program"),
+            "Key `gpu-eu-3f9a` is declared in organization `coder`, but was not made yet.",
+        ),
+        (
+            key("replaced", "name", "issued_on", origin="program"),
+            "Key `gpu-eu-3f9a` is old enough to be rotated.",
+        ),
+        (
+            key("replaced", "name", "trigger", origin="program"),
+            "A rotation of key `gpu-eu-3f9a` was asked for and has not happened yet.",
+        ),
+        (
+            key("changed", "enabled", origin="program", enabled=False),
+            "The license no longer allows key `gpu-eu-3f9a`.",
+        ),
+        (
+            key("replaced", "deployment_id", origin="program"),
+            "Another deployment of coderd answers, and key `gpu-eu-3f9a` is not known there.",
+        ),
+        (proxy("missing"), "Proxy `paris` was deleted in coderd."),
+        (proxy("changed", "icon"), "Proxy `paris` has another icon in coderd."),
+        (proxy("changed", "name", name="rome"), "Proxy `paris` was renamed in coderd to `rome`."),
+        (
+            found(ACCESS, "changed", "token_id"),
+            "Coderd refuses the operator's token; the next update records another one.",
+        ),
+        (
+            found(ACCESS, "changed", "deployment_id", actual={"url": "https://a.example"}),
+            "Another deployment of coderd answers at https://a.example.",
+        ),
+        (
+            found(LICENSE, "replaced", "jwt", origin="program"),
+            "The config has another license than the one that was uploaded.",
+        ),
+        (secret("missing"), "Secret `x` was deleted in the cluster."),
+        (secret("changed"), "Secret `x` holds other data."),
+        (
+            secret("changed", "coder-stack:index:Provisioner$"),
+            "Secret `x` no longer holds the key that coderd knows.",
+        ),
+        (
+            secret("changed", "coder-stack:index:WorkspaceProxy$"),
+            "Secret `x` no longer holds the token of its proxy.",
+        ),
+        (
+            deployment("spec.template.spec.containers[0].image"),
+            "Deployment `coder` runs another image.",
+        ),
+        (
+            deployment("spec.replicas", "spec.template.spec.containers[0].env[1].value"),
+            "Deployment `coder` is scaled to 5 and has another environment.",
+        ),
+        (
+            deployment("spec.paused"),
+            "Deployment `coder` was changed in the cluster: spec.paused.",
+        ),
+        (
+            found("kubernetes:core/v1:Service", "unexpected", origin="program"),
+            "Service `it` is still in the cluster, but no longer declared.",
+        ),
+        (found("other:index:Thing", "missing"), "Thing `it` is gone."),
+        (
+            found("other:index:Thing", "changed", "a", "b", "c", "d", origin="program"),
+            "The program asks for another Thing `it`: a, b, c and 1 more.",
+        ),
+        (
+            entitlements({}, {"reason": "Forbidden"}, "stale", kind="unknown"),
+            "What the license allows could not be read: Forbidden.",
+        ),
+        (
+            entitlements({}, {"has_license": False}, "has_license", "tier"),
+            "Coderd has no license any more.",
+        ),
+        (
+            entitlements(
+                features(audit_log="entitled", workspace_proxy="entitled"),
+                features(audit_log="entitled", workspace_proxy="not_entitled"),
+                "features.workspace_proxy.entitlement",
+            ),
+            "The license no longer allows workspace_proxy.",
+        ),
+        (
+            entitlements(
+                features(a="entitled", b="not_entitled"),
+                features(a="grace_period", b="entitled"),
+                "features.a.entitlement",
+            ),
+            "The license now allows b and is in its grace period for a.",
+        ),
+    ],
+)
+def test_D2_the_cause_in_words(finding: Finding, sentence: str) -> None:
+    assert cause(finding, World()) == sentence
+
+
+@pytest.mark.parametrize(
+    ("world", "sentence"),
+    [
+        (LICENSED, "The license was replaced: another license is active in coderd."),
+        (BARE, "The license was removed: coderd has none now."),
+        (World(), "The license is no longer in coderd."),
+    ],
+)
+def test_L6_a_missing_license_is_told_by_what_coderd_has_instead(
+    world: World, sentence: str
+) -> None:
+    assert cause(found(LICENSE, "missing"), world) == sentence

@@ -1,0 +1,128 @@
+"""What counts as a difference, of which kind, and what only follows from another one (D2)."""
+
+import pytest
+
+from coder_stack.operate.findings import Finding, findings
+from coder_stack.operate.steps import tell
+from coder_stack.operate.values import find, keys_of, shown
+from tests.unit.operate.told import CODER, MASKED, UNKNOWN, recorded, step
+
+DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+SECRET = "kubernetes:core/v1:Secret"
+KEY = f"{CODER}ProvisionerKey"
+INSIDE = "coder-stack:index:Provisioner$"
+
+
+def by_name(found: list[Finding]) -> dict[str, tuple[str, str]]:
+    return {each.name: (each.origin, each.kind) for each in found}
+
+
+def test_D2_a_deleted_key_and_a_swapped_license_as_a_real_engine_told_it() -> None:
+    found = findings(recorded("license-swapped"))
+    assert by_name(found) == {"key-a": ("world", "missing"), "license": ("world", "missing")}
+
+
+def test_E2_a_lost_license_changes_features_one_by_one() -> None:
+    found = {each.name: each for each in findings(recorded("license-lost"))}
+    assert by_name(list(found.values()))["entitlements"] == ("world", "changed")
+    differences = {each.path: each for each in found["entitlements"].properties}
+    proxy = differences["features.workspace_proxy.entitlement"]
+    assert (proxy.recorded, proxy.actual) == ("entitled", "not_entitled")
+
+
+def test_U1_entitlements_that_could_not_be_read_are_unknown() -> None:
+    found = by_name(findings(recorded("entitlements-unread")))
+    assert found["entitlements"] == ("world", "unknown")
+
+
+def test_the_stack_itself_and_default_providers_do_not_count() -> None:
+    story = tell(
+        [
+            step("update", "pulumi:pulumi:Stack", {"a": 1}, {"a": 2}, "a"),
+            step(
+                "update", "pulumi:providers:pulumi-python", {"a": 1}, {"a": 2}, "a", name="default"
+            ),
+        ]
+    )
+    assert findings(story) == []
+
+
+def test_what_an_update_only_knows_later_follows_from_something_else() -> None:
+    old, new = {"spec": {"hash": "1"}}, {"spec": {"hash": UNKNOWN}}
+    assert findings(tell([step("update", DEPLOYMENT, old, new, "spec.hash")])) == []
+
+
+def test_a_secret_that_follows_from_its_key_is_not_told_but_one_by_itself_is() -> None:
+    bag = {"stringData": MASKED}
+    secret = step("update", SECRET, bag, bag, "stringData.key", name="secret", parents=INSIDE)
+    key = step("refresh", KEY, {"name": "eu-1"}, None, name="key", parents=INSIDE)
+    assert by_name(findings(tell([key, secret]))) == {"key": ("world", "missing")}
+    assert by_name(findings(tell([secret]))) == {"secret": ("program", "changed")}
+
+
+@pytest.mark.parametrize(
+    ("op", "kind"),
+    [
+        ("create", "missing"),
+        ("delete", "unexpected"),
+        ("update", "changed"),
+        ("replace", "replaced"),
+    ],
+)
+def test_a_plan_without_drift_is_what_the_program_asks_for(op: str, kind: str) -> None:
+    old, new = {"spec": {"replicas": 1}}, {"spec": {"replicas": 2}}
+    sides = (None if op == "create" else old, None if op == "delete" else new)
+    (found,) = findings(tell([step(op, DEPLOYMENT, *sides, "spec.replicas")]))
+    assert (found.origin, found.kind) == ("program", kind)
+    if found.properties:
+        assert (found.properties[0].recorded, found.properties[0].actual) == ("2", "1")
+
+
+def test_drift_that_takes_another_object_to_repair_is_replaced() -> None:
+    found, planned = {"tags": {"region": "us"}}, {"tags": {"region": "eu"}}
+    story = tell(
+        [
+            step("refresh", KEY, planned, found, "tags.region"),
+            step("create-replacement", KEY, found, planned, "tags.region"),
+            step("replace", KEY, found, planned, "tags.region"),
+            step("delete-replaced", KEY, found, None),
+        ]
+    )
+    (only,) = findings(story)
+    assert (only.origin, only.kind, only.paths) == ("world", "replaced", ("tags.region",))
+    assert (story.replaces, story.deletes) == (1, 0)
+
+
+def test_another_token_is_found_though_no_input_changed() -> None:
+    access = f"{CODER}OperatorAccess"
+    (found,) = findings(tell([step("refresh", access, {"token_id": "a"}, {"token_id": "b"})]))
+    assert found.paths == ("token_id",)
+    assert findings(tell([step("refresh", access, {"token_id": "a"}, {"token_id": "a"})])) == []
+
+
+@pytest.mark.parametrize(
+    ("type_", "path", "value"),
+    [
+        (SECRET, "data.key", "c2VjcmV0"),
+        (SECRET, 'stringData["a.b"]', "in the clear"),
+        (KEY, "material", "in the clear"),
+        (f"{CODER}License", "jwt", "in the clear"),
+        (DEPLOYMENT, "spec.env", [{"value": MASKED}]),
+    ],
+)
+def test_L9_a_secret_is_masked_by_its_place_or_by_its_mark(
+    type_: str, path: str, value: object
+) -> None:
+    top = path.partition(".")[0].partition("[")[0]
+    old = {top: {str(keys_of(path)[-1]): "before"} if path != top else "before"}
+    new = {top: {str(keys_of(path)[-1]): value} if path != top else value}
+    (found,) = findings(tell([step("refresh", type_, old, new, path)]))
+    (difference,) = found.properties
+    assert (difference.secret, difference.recorded, difference.actual) == (True, None, None)
+
+
+def test_paths_lead_through_lists_and_quoted_names() -> None:
+    bag = {"metadata": {"labels": {"a.b/c": "x"}}, "items": [{"n": 1}]}
+    assert find(bag, 'metadata.labels["a.b/c"]') == "x"
+    assert find(bag, "items[0].n") == 1
+    assert shown(find(bag, "items[3].n")) is None

@@ -1,0 +1,80 @@
+"""Ignore rules: what they cover does not count but is told; once over, they cover nothing (D2)."""
+
+from datetime import date
+
+import pytest
+
+from coder_stack.operate import rules
+from coder_stack.operate.findings import Finding
+from coder_stack.operate.report import Difference
+from coder_stack.settings import IgnoreRule
+
+TODAY = date(2027, 1, 31)
+URN = "urn:pulumi:dev::coder-stack::coder-stack:index:A$kubernetes:apps/v1:Deployment::coder"
+
+
+def rule(resource: str, *properties: str, until: date = TODAY) -> IgnoreRule:
+    return IgnoreRule(resource=resource, properties=properties, reason="known", until=until)
+
+
+def finding(*paths: str) -> Finding:
+    properties = tuple(Difference(path=path, recorded="1", actual="2") for path in paths)
+    return Finding(URN, "kubernetes:apps/v1:Deployment", "changed", "world", properties)
+
+
+def parts(found: Finding, *given: IgnoreRule) -> dict[str | None, tuple[str, ...]]:
+    return {reason: part.paths for part, reason in rules.apply(given, found, TODAY)}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "covered"),
+    [
+        ("kubernetes:apps/v1:Deployment", True),
+        ("*:Deployment", True),
+        ("*::coder", True),
+        (URN, True),
+        ("*", True),
+        ("Deployment", False),
+        ("*:Deploy", False),
+        ("kubernetes.apps/v1.Deployment", False),
+    ],
+)
+def test_D2_a_pattern_is_for_the_whole_urn_or_type(pattern: str, covered: bool) -> None:
+    assert (
+        parts(finding("spec.replicas"), rule(pattern)) == {"known": ("spec.replicas",)}
+    ) is covered
+
+
+@pytest.mark.parametrize(
+    ("path", "covered"),
+    [
+        ("spec.replicas", True),
+        ("spec", True),
+        ("spec.replica", False),
+        ("spec.*", True),
+        ("replicas", False),
+    ],
+)
+def test_D2_a_property_covers_what_lies_below_it(path: str, covered: bool) -> None:
+    assert (None not in parts(finding("spec.replicas"), rule("*", path))) is covered
+
+
+def test_D2_what_is_not_covered_still_counts() -> None:
+    both = finding("spec.replicas", "spec.template.spec.containers[0].image")
+    assert parts(both, rule("*", "spec.replicas")) == {
+        "known": ("spec.replicas",),
+        None: ("spec.template.spec.containers[0].image",),
+    }
+
+
+def test_D2_a_rule_for_properties_does_not_cover_a_missing_resource() -> None:
+    gone = Finding(URN, "kubernetes:apps/v1:Deployment", "missing", "world")
+    assert parts(gone, rule("*", "spec")) == {None: ()}
+    assert parts(gone, rule("*")) == {"known": ()}
+
+
+def test_D2_a_rule_holds_on_its_last_day_and_is_listed_afterwards() -> None:
+    last, over = rule("*", until=TODAY), rule("*", until=date(2027, 1, 30))
+    assert parts(finding("spec"), last) == {"known": ("spec",)}
+    assert parts(finding("spec"), over) == {None: ("spec",)}
+    assert [each.until for each in rules.expired([last, over], TODAY)] == [over.until]
