@@ -148,11 +148,17 @@ class _Run:
 
 
 def _write(file: str, content: str) -> None:
+    path = Path(file)
     try:
         if file == "-":
             typer.echo(content, nl=False)
+        elif path.exists() and not path.is_file():
+            path.write_text(content, encoding="utf-8")
         else:
-            Path(file).write_text(content, encoding="utf-8")
+            # In one piece: a collector of metrics may read at any moment.
+            part = path.with_name(f".{path.name}.part")
+            part.write_text(content, encoding="utf-8")
+            part.replace(path)
     except OSError as error:
         _fail(f"cannot write {file}: {error.strerror}.")
 

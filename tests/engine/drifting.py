@@ -110,28 +110,43 @@ kubernetes.core.v1.ServiceAccount(
 )
 
 
+def coder_stack(
+    project: Project, *words: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """What a person or a scheduler types, in the project's folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "coder_stack.cli", *words],
+        cwd=project.folder,
+        env={**os.environ, **project.environment, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def command(stack: Operated, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The same for one stack; what it says is searched for secrets later."""
+    done = coder_stack(stack.project, *words, "--stack", stack.project.stack.name, **environment)
+    stack.said += [done.stdout, done.stderr]
+    return done
+
+
+def report_of(stack: Operated, *words: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and JSON."""
+    done = command(stack, *words, "--json", "-")
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
 @dataclass
 class Drifting(Operated):
-    """The deployed stack, and what a person or a scheduler types."""
+    """The deployed stack, and what is behind its back."""
 
     def command(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """`coder-stack <words> --stack …` in the project's folder."""
-        done = subprocess.run(
-            [sys.executable, "-m", "coder_stack.cli", *words, "--stack", self.project.stack.name],
-            cwd=self.project.folder,
-            env={**os.environ, **self.project.environment, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        self.said += [done.stdout, done.stderr]
-        return done
+        return command(self, *words, **environment)
 
     def report(self, *words: str) -> tuple[int, dict[str, Any]]:
-        """Exit code and JSON."""
-        done = self.command(*words, "--json", "-")
-        assert done.stdout, done.stderr
-        return done.returncode, json.loads(done.stdout)
+        return report_of(self, *words)
 
     def rules(self, **settings: Any) -> None:
         """The `drift` part of the stack's config."""

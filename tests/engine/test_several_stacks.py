@@ -1,9 +1,6 @@
 """Several stacks in one run: side by side, one report, one exit code (D2); and `status` on them."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +8,7 @@ import pytest
 
 from coder_stack.operate.report import Report
 from sandbox.engine import Engine
+from tests.engine.drifting import coder_stack
 from tests.harness import Project
 
 pytestmark = pytest.mark.engine
@@ -25,14 +23,7 @@ pulumi.export("conditions", [{
 
 def command(project: Project, *words: str) -> tuple[int, Any, str]:
     """Exit code, JSON, and what went to stderr."""
-    done = subprocess.run(
-        [sys.executable, "-m", "coder_stack.cli", *words, "--json", "-"],
-        cwd=project.folder,
-        env={**os.environ, **project.environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = coder_stack(project, *words, "--json", "-")
     return done.returncode, json.loads(done.stdout), done.stderr
 
 

@@ -1,0 +1,103 @@
+"""Drift, reconcile and status on the whole program: only what was done is named, nothing that
+merely follows from it; and the report has the stack's conditions, license and keys (D2, D3, S1).
+"""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.engine import Engine
+from tests.engine.deployed import Deployed, deployed
+from tests.engine.drifting import command, report_of
+from tests.harness import Cluster
+from tests.simulation import license_text, simulated
+
+pytestmark = pytest.mark.engine
+FLEET: list[dict[str, Any]] = [
+    {"name": "eu", "key": {"tags": {"region": "eu"}, "rotateAfterDays": 90}},
+    {"name": "us", "key": {"tags": {"region": "us"}}},
+]
+PROXY = {"name": "sydney", "accessUrl": "https://sydney.example.com", "displayName": "Sydney"}
+
+
+@pytest.fixture
+def stack(
+    engine: Engine, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Deployed]:
+    """Everything there is, up. The operator made a token for itself."""
+    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
+    with (
+        simulated(fresh=True) as coderd,
+        deployed(engine, cluster, coderd, tmp_path, provisioners=FLEET, proxies=[PROXY]) as stack,
+    ):
+        stack.give("licenseJwt", license_text())
+        stack.up()
+        yield stack
+
+
+def break_much(stack: Deployed) -> str:
+    """A key, a Secret, a proxy, an image and the operator's token; the key's name."""
+    cluster, path = stack.project.cluster, stack.project.path
+    records = stack.coderd.world.records
+    (key,) = [key for key in records.provisioner_keys.values() if key.name.startswith("eu-")]
+    del records.provisioner_keys[key.id]
+    other = base64.b64encode(b"not-what-coderd-knows").decode()
+    cluster.patch(path("secrets", "us-provisioner-key"), {"data": {"key": other}})
+    (proxy,) = records.proxies.values()
+    proxy.display_name = "Elsewhere"
+    container = {"name": "coder", "image": "example.invalid/evil:1"}
+    pods = {"template": {"spec": {"containers": [container]}}}
+    cluster.patch(path("deployments", "coder"), {"spec": pods})
+    records.api_keys.clear()
+    return key.name
+
+
+def test_D1_D2_D3_S1_a_broken_stack_is_described_repaired_and_ready_again(stack: Deployed) -> None:
+    assert report_of(stack, "drift")[0] == 0
+    key = break_much(stack)
+
+    code, report = report_of(stack, "drift")
+
+    assert code == 2
+    assert sorted(each["cause"] for each in report["resources"]) == [
+        "Coderd refuses the operator's token; the next update records another one.",
+        "Deployment `coder` runs another image.",
+        f"Key `{key}` was deleted in coderd.",
+        "Proxy `sydney` has another display name in coderd.",
+        "Secret `us-provisioner-key` no longer holds the key that coderd knows.",
+    ]
+    assert report["conditions"]
+    assert report["license"]["applied"] is True
+    assert {each["provisioner"] for each in report["keys"]} == {"eu", "us"}
+
+    code, report = report_of(stack, "reconcile")
+    assert (code, report["result"], report["repaired"]) == (0, "clean", True)
+
+    code, report = report_of(stack, "status")
+    assert (code, report["result"]) == (0, "clean")
+    (eu,) = [each for each in report["keys"] if each["provisioner"] == "eu"]
+    assert (eu["rotate_after_days"], eu["daemons"]) == (90, 1)
+    assert report["proxies"] == [{"name": "sydney", "health": "ok", "version": "v2.30.0"}]
+    shown = command(stack, "status").stdout
+    assert "clean, ready" in shown
+    assert "condition stack Ready: True" in shown
+
+
+def test_D2_B1_a_coderd_that_is_down_and_a_wrong_config_are_one_sentence(stack: Deployed) -> None:
+    stack.coderd.fault("drop_before", count=-1)
+    down = command(stack, "drift")
+    stack.coderd.peace()
+    stack.configure(provisioners=[{"name": "Not A Label", "replica": 1}])
+    wrong = command(stack, "drift")
+
+    for done, sentence in (
+        (down, "error: Unavailable: "),
+        (wrong, "error: 2 mistakes in the stack's config; nothing was changed: provisioners[0]"),
+    ):
+        assert done.returncode == 1
+        (line,) = [line for line in done.stdout.splitlines() if "error: " in line]
+        assert sentence in line
+        assert "Traceback" not in done.stdout + done.stderr
