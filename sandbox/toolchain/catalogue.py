@@ -14,6 +14,7 @@ KUBERNETES = "1.36.3"
 ETCD = "3.6.8"
 KWOK = "0.8.0"
 CODER = "2.26.0"
+ACTIONLINT = "1.7.12"
 GO_AT_LEAST: Version = (1, 26, 0)
 
 MODULES = Path(__file__).parent / "modules"
@@ -24,6 +25,7 @@ PART_GIGABYTES: Mapping[str, float] = {
     "kubernetes": 3.5,
     "kwok": 1.4,
     "coder": 5.0,
+    "actionlint": 0.3,
 }
 """Room that the Go caches take while a part is built: modules and compiled packages, rounded up."""
 
@@ -197,6 +199,27 @@ def _coder(name: str, package: str) -> Tool:
     )
 
 
+_actionlint = Tool(
+    name="actionlint",
+    version=ACTIONLINT,
+    probe=Probe(arguments=("-version",), at_least=(1, 7, 7), below=(2, 0, 0)),
+    release=Release(
+        host=_GITHUB,
+        asset="rhysd/actionlint/releases/download/v{version}/actionlint_{version}_{os}_{arch}.tar.gz",
+        checksums="rhysd/actionlint/releases/download/v{version}/actionlint_{version}_checksums.txt",
+        checksum_format="sums",
+        members=("actionlint",),
+    ),
+    programs=(
+        GoProgram(
+            part="actionlint",
+            package="github.com/rhysd/actionlint/cmd/actionlint",
+            output="actionlint",
+        ),
+    ),
+)
+
+
 CATALOGUE: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
@@ -209,6 +232,7 @@ CATALOGUE: Mapping[str, Tool] = {
         _kwok,
         _coder("coder", "github.com/coder/coder/v2/enterprise/cmd/coder"),
         _coder("coder-agpl", "github.com/coder/coder/v2/cmd/coder"),
+        _actionlint,
     )
 }
 
@@ -222,3 +246,4 @@ CLUSTER = (
     "kwok",
 )
 CONTRACT = ("coder", "coder-agpl")
+CHECKS = ("actionlint",)

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from sandbox.errors import SandboxError
 from sandbox.toolchain.build import free_bytes, tree_bytes
-from sandbox.toolchain.catalogue import CLUSTER, CONTRACT, ENGINE
+from sandbox.toolchain.catalogue import CHECKS, CLUSTER, CONTRACT, ENGINE
 from sandbox.toolchain.errors import Unavailable
 from sandbox.toolchain.install import Toolchain
 from sandbox.toolchain.provider_plugin import EXECUTABLE, PluginChoice, PluginFinder
@@ -67,13 +67,14 @@ def doctor(
         bool, typer.Option(help="Install what the engine and cluster need.")
     ] = False,
     install_all: Annotated[
-        bool, typer.Option(help="Also build the Coder servers of the contract tests.")
+        bool, typer.Option(help="Also what only the tests need: Coder servers, a browser, linters.")
     ] = False,
     verify: Annotated[bool, typer.Option(help="Read installed files and compare them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show the tools that the sandbox needs, where each came from, and why."""
-    groups = (*ENGINE, *CLUSTER, *CONTRACT) if install_all else (*ENGINE, *CLUSTER)
+    tests = (*CONTRACT, *CHECKS) if install_all else ()
+    groups = (*ENGINE, *CLUSTER, *tests)
     toolchain = Toolchain.from_environment()
     plugins = PluginFinder.from_environment()
     try:
@@ -82,6 +83,8 @@ def doctor(
                 drop_damaged(toolchain, groups)
             tools = toolchain.ensure(groups)
             plugins.choose(tools["pulumi"], retry=True)
+            if install_all:
+                toolchain.ensure_browser()
         health = examine(toolchain, plugins, required=groups, verify=verify)
     except SandboxError as error:
         typer.echo(f"error: {error}", err=True)
@@ -107,9 +110,9 @@ def examine(
     """Look at everything without changing anything."""
     findings = [
         _tool(toolchain, name, required=name in required, verify=verify)
-        for name in (*ENGINE, *CLUSTER, *CONTRACT)
+        for name in (*ENGINE, *CLUSTER, *CONTRACT, *CHECKS)
     ]
-    findings += [_plugin(plugins), _go(toolchain)]
+    findings += [_plugin(plugins), _browser(toolchain), _go(toolchain)]
     cache = toolchain.cache
     return Health(findings, str(cache), tree_bytes(cache), free_bytes(cache))
 
@@ -149,7 +152,7 @@ def show(health: Health, console: Console) -> None:
 def _tool(toolchain: Toolchain, name: str, *, required: bool, verify: bool) -> Finding:
     found = toolchain.find(name)
     if found is None:
-        why = "" if required else "only for the contract tests, see --install-all"
+        why = "" if required else "only for the tests, see --install-all"
         return Finding(name, toolchain.catalogue[name].version, why=why, required=required)
     damaged = _damaged(toolchain, found) if verify else []
     why = f"changed since it was installed: {', '.join(damaged)}" if damaged else found.reason
@@ -176,6 +179,14 @@ def _plugin(plugins: PluginFinder) -> Finding:
     return Finding(
         EXECUTABLE, choice.version, choice.source, str(choice.bin_dir / EXECUTABLE), choice.reason
     )
+
+
+def _browser(toolchain: Toolchain) -> Finding:
+    try:
+        found = toolchain.browser.find()
+    except Unavailable as why:
+        return Finding("chromium", why=f"on PATH: {why}; only for the tests, see --install-all")
+    return _of(found, why=found.reason)
 
 
 def _go(toolchain: Toolchain) -> Finding:

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from time import monotonic
 
+from sandbox.toolchain.browser import Browser
 from sandbox.toolchain.build import Builder, check_room, free_bytes
 from sandbox.toolchain.catalogue import CATALOGUE, MODULES, PART_GIGABYTES
 from sandbox.toolchain.errors import ToolchainError, Unavailable
@@ -24,6 +25,7 @@ from sandbox.toolchain.recipes import Tool
 from sandbox.toolchain.release import Patience, Releases
 from sandbox.toolchain.store import Installed, Source, Store
 from sandbox.toolchain.story import Story
+from sandbox.toolchain.wheels import Wheels
 
 _LINKED = "-linked"
 _HOSTS_OF_THIS_RUN: dict[str, str | None] = {}
@@ -91,6 +93,35 @@ class Toolchain:
     def go(self) -> Go:
         """Where Go is or would be."""
         return Go(self.store, self.platform, self.search_path, self.go_wheel)
+
+    @cached_property
+    def browser(self) -> Browser:
+        """Where a browser is or would be."""
+        return Browser(self.store, self.platform, self.search_path)
+
+    def ensure_browser(self) -> Installed:
+        """The browser of the tests, or an error that says why there is none."""
+        try:
+            return self.browser.find()
+        except Unavailable:
+            return self._alone("chromium", lambda: self.browser.ensure(self.progress))
+
+    def ensure_wheels(self, name: str) -> Path:
+        """A folder with the Python packages that `modules/<name>/requirements.txt` locks."""
+        locked = Wheels(self.store, self.platform, name, self.modules / name / "requirements.txt")
+        installed = locked.find() or self._alone(name, lambda: locked.ensure(self.progress))
+        return installed.path.parent
+
+    def _alone(self, name: str, install: Callable[[], Installed]) -> Installed:
+        try:
+            with interruptible(), self.store.lock(self.progress):
+                return install()
+        except Unavailable as why:
+            raise ToolchainError(f"{name} cannot be had: {why}.") from None
+        except OSError as error:
+            raise ToolchainError(
+                f"Tools cannot be installed into {self.cache}: {error.strerror or error}."
+            ) from error
 
     def find(self, name: str) -> Installed | None:
         """The tool as it is on this machine now; None if it would have to be installed."""

@@ -95,7 +95,7 @@ def test_a_machine_that_has_all_it_needs_passes(run: Doctor) -> None:
 
     assert result.exit_code == 0, result.output
     assert str(binary) in result.stdout
-    assert "only for the contract tests, see --install-all" in result.stdout
+    assert "only for the tests, see --install-all" in result.stdout
     assert f"cache {run.machine.cache}:" in result.stdout
 
 

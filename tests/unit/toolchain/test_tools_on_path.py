@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sandbox.toolchain.catalogue import CATALOGUE, CLUSTER, CONTRACT, ENGINE
+from sandbox.toolchain.catalogue import CATALOGUE, CHECKS, CLUSTER, CONTRACT, ENGINE
 from sandbox.toolchain.errors import ToolchainError, Unavailable
 from sandbox.toolchain.on_path import look
 from sandbox.toolchain.recipes import Probe, parse_version
@@ -167,7 +167,7 @@ def test_a_cache_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_groups_name_what_the_catalogue_has() -> None:
-    assert {*ENGINE, *CLUSTER, *CONTRACT} == set(CATALOGUE)
+    assert {*ENGINE, *CLUSTER, *CONTRACT, *CHECKS} == set(CATALOGUE)
 
 
 class TestKwokOnPath:
