@@ -233,7 +233,7 @@ def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
             about, provisioned=provisioned, reason=seen["reason"], deferred=seen["deferred"]
         ),
         deployment_ready(about, want.replicas, seen["ready"], gated=not provisioned),
-        proxy_healthy(about, provisioned=provisioned, health=seen["health"]),
+        proxy_healthy(about, provisioned=provisioned, health=seen["health"] or ""),
     ]
 
 

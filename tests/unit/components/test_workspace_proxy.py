@@ -23,18 +23,15 @@ REGISTERED = {
     "display_name": "Sydney",
     "proxy_token": PROXY_TOKEN,
     "proxy_token_sha256": "cd" * 32,
-    "status": "ok",
-    "version": "v2.30.0",
     "deferred": [],
     "reason": "",
 }
+HEALTHY = {"health": "ok", "version": "v2.30.0"}
 PLACE_ONLY = {
     "provisioned": False,
     "proxy_id": "",
     "proxy_token": "",
     "proxy_token_sha256": "",
-    "status": "",
-    "version": "",
     "deferred": [],
     "reason": "NotEntitled",
 }
@@ -42,7 +39,7 @@ PLACE_ONLY = {
 
 @pytest.fixture
 def licensed(recorder: Recorder) -> Recorder:
-    recorder.answers = {"WorkspaceProxyRegistration": REGISTERED}
+    recorder.answers = {"WorkspaceProxyRegistration": REGISTERED, "ProxyHealth": HEALTHY}
     return recorder
 
 
@@ -203,7 +200,7 @@ class TestStatus:
         assert {(each["status"], each["reason"]) for each in seen} == {("False", "NotEntitled")}
 
     def test_S1_coderd_does_not_reach_it(self, licensed: Recorder) -> None:
-        licensed.answers = {"WorkspaceProxyRegistration": {**REGISTERED, "status": "unreachable"}}
+        licensed.answers["ProxyHealth"] = {**HEALTHY, "health": "unreachable"}
         by_type = {each["type"]: each for each in render(sydney())["conditions"]}
         health = by_type["ProxyHealthy"]
         assert (health["status"], health["reason"]) == ("False", "Unreachable")
