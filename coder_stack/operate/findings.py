@@ -107,8 +107,10 @@ def _in_program(plan: Step) -> Finding | None:
         return _finding(plan, "missing", "program", (), wanted, actual)
     if plan.op in ("delete", "discard", "delete-replaced", "discard-replaced"):
         return _finding(plan, "unexpected", "program", (), wanted, actual)
-    properties = _differences(plan.kind, plan.paths, wanted, actual)
-    if plan.paths and not properties:
+    # Before an update there are no outputs yet: what is wanted stands in the inputs.
+    planned = Bags(wanted.inputs, wanted.inputs)
+    properties = _differences(plan.kind, plan.paths, planned, actual)
+    if not properties and any(is_unknown(find(wanted.inputs, path)) for path in plan.paths):
         return None
     kind: Kind = "replaced" if "replace" in plan.op else "changed"
     return _finding(plan, kind, "program", properties, wanted, actual)
