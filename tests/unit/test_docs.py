@@ -2,10 +2,12 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from coder_stack.coderd import errors
+from coder_stack.coderd.preflight import FindingReason
 from coder_stack.coderd.reasons import Reason
 from sandbox.home import CHECKOUT
 
@@ -44,3 +46,9 @@ def not_abstract(leaf: type[errors.CoderdError]) -> bool:
 def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_reason_of_a_license_that_will_not_do_is_in_the_runbooks() -> None:
+    page = (CHECKOUT / "docs/runbooks.md").read_text()
+    for reason in get_args(FindingReason):
+        assert f"`{reason}`" in page, reason
