@@ -14,6 +14,7 @@ import pulumi_kubernetes as kubernetes
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
+from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
 from coder_stack.conditions import Condition, aggregate, entitled
 from coder_stack.dynamic.feature_gate import FeatureGate
@@ -50,6 +51,7 @@ class CoderStack(pulumi.ComponentResource):
     operator: Operator
     provisioners: list[Provisioner]
     proxies: list[WorkspaceProxy]
+    reconcile_job: ReconcileJob | None
     conditions: pulumi.Output[list[dict[str, str]]]
     """Of every component, and last the aggregate `Ready`."""
     needs: pulumi.Output[list[dict[str, Any]]]
@@ -90,6 +92,7 @@ class CoderStack(pulumi.ComponentResource):
             )
             for each in settings.proxies
         ]
+        self.reconcile_job = self._reconcile_job()
         self.needs = self.operator.facts.apply(lambda facts: ledger(needed, facts))
         self.conditions = self._conditions()
         self.register_outputs({"conditions": self.conditions})
@@ -161,6 +164,20 @@ class CoderStack(pulumi.ComponentResource):
                 url=self.control_plane.url,
                 namespace=self.control_plane.namespace,
                 adopted_material=adopted,
+            ),
+            self._in_cluster,
+        )
+
+    def _reconcile_job(self) -> ReconcileJob | None:
+        if self._settings.reconcile_job is None:
+            return None
+        return ReconcileJob(
+            f"{self._name}-reconcile",
+            ReconcileJobArgs(
+                job=self._settings.reconcile_job,
+                settings=self._settings,
+                stack=pulumi.get_stack(),
+                namespace=self.control_plane.namespace,
             ),
             self._in_cluster,
         )

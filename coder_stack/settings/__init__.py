@@ -21,6 +21,7 @@ from coder_stack.settings.drift import Drift, IgnoreRule
 from coder_stack.settings.fleet import Key, Provisioner, WorkspaceProxy
 from coder_stack.settings.loading import SECRETS, ConfigError, load
 from coder_stack.settings.part import Part, SecretRef
+from coder_stack.settings.reconcile_job import ReconcileJob
 from coder_stack.settings.tree import Kubernetes, Settings
 from coder_stack.settings.workload import Image, Probe, Resources, Workload
 
@@ -44,6 +45,7 @@ __all__ = [
     "PodDisruptionBudget",
     "Probe",
     "Provisioner",
+    "ReconcileJob",
     "Resources",
     "SecretRef",
     "Service",

@@ -15,6 +15,7 @@ from coder_stack.settings.drift import Drift
 from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
 from coder_stack.settings.loading import SECRETS
 from coder_stack.settings.part import Part
+from coder_stack.settings.reconcile_job import ReconcileJob
 from coder_stack.settings.schema import model_schema
 from coder_stack.settings.tree import Kubernetes, Settings
 from coder_stack.settings.workload import Workload
@@ -65,6 +66,7 @@ _HEADINGS: dict[str, type[Part]] = {
     "provisioners": Provisioner,
     "proxies": WorkspaceProxy,
     "drift": Drift,
+    "reconcileJob": ReconcileJob,
 }
 
 

@@ -10,6 +10,7 @@ from coder_stack.settings.control_plane import ControlPlane
 from coder_stack.settings.drift import Drift
 from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
 from coder_stack.settings.part import Clash, Part
+from coder_stack.settings.reconcile_job import ReconcileJob
 from coder_stack.settings.rules import Draft, clashes
 
 __all__ = ["Kubernetes", "Settings", "parts_of"]
@@ -44,6 +45,9 @@ class Settings(Part):
         default=(), strict=False, description="Workspace proxies."
     )
     drift: Drift = Field(default=Drift(), description="Rules for finding and repairing drift.")
+    reconcile_job: ReconcileJob | None = Field(
+        default=None, description="A CronJob that repairs drift by itself. Default: none."
+    )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
         """What must fit together across the parts, for settings that are written as code."""

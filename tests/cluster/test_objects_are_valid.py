@@ -141,6 +141,23 @@ def test_CP3_pods_run_in_a_namespace_of_the_restricted_level(server: ApiServer) 
     assert refused == {}
 
 
+def job_template() -> Object:
+    things = snapshots()["reconcile_job/defaults"]
+    (job,) = [each for each in things if each["kind"] == "CronJob"]
+    return job["spec"]["jobTemplate"]["spec"]["template"]
+
+
+def test_D4_the_pod_of_the_reconcile_job_passes_the_restricted_level(server: ApiServer) -> None:
+    assert server.refusal_of_pod(job_template()) is None
+
+
+@pytest.mark.parametrize("given_away", ["allowPrivilegeEscalation", "capabilities"])
+def test_without_its_context_that_pod_is_refused(server: ApiServer, given_away: str) -> None:
+    template = job_template()
+    del template["spec"]["containers"][0]["securityContext"][given_away]
+    assert "violates PodSecurity" in str(server.refusal_of_pod(template))
+
+
 @pytest.mark.parametrize("given_away", ["allowPrivilegeEscalation", "capabilities"])
 def test_a_pod_without_the_safe_defaults_is_refused_there(
     server: ApiServer, given_away: str

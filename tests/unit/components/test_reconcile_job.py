@@ -1,0 +1,159 @@
+"""A CronJob that repairs the stack, with the rights for that and no more (D4); on mocks."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from coder_stack.components.reconcile_job import PROJECT, ReconcileJob, ReconcileJobArgs
+from coder_stack.components.reconcile_rights import namespace_rules
+from coder_stack.settings import (
+    Access,
+    ControlPlane,
+    Ingress,
+    Kubernetes,
+    Provisioner,
+    SecretRef,
+    Settings,
+)
+from coder_stack.settings import ReconcileJob as JobSettings
+from sandbox.home import CHECKOUT
+from tests.unit.components import rendering
+from tests.unit.components.rendering import Recorder
+
+IMAGE = "registry.example.com/coder-stack:1.2.0"
+
+
+def job(**fields: Any) -> JobSettings:
+    given = {
+        "image": IMAGE,
+        "backend": SecretRef(name="pulumi", key="backend"),
+        "passphrase": SecretRef(name="pulumi", key="passphrase"),
+    }
+    return JobSettings(**(given | fields))
+
+
+def exposed(**fields: Any) -> ControlPlane:
+    return ControlPlane(access_url="https://coder.test", ingress=Ingress(), **fields)
+
+
+def render(recorder: Recorder, job: JobSettings, **settings: Any) -> Recorder:
+    whole = Settings(reconcile_job=job, **settings)
+
+    def build() -> dict[str, Any]:
+        args = ReconcileJobArgs(job=job, settings=whole, stack="production", namespace="coder")
+        return {"name": ReconcileJob("reconcile", args).cron_job.metadata.name}
+
+    rendering.render(build)
+    return recorder
+
+
+def pod(recorder: Recorder) -> dict[str, Any]:
+    return recorder.one("CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+
+
+def variables(recorder: Recorder) -> dict[str, Any]:
+    (container,) = pod(recorder)["containers"]
+    return {each["name"]: each for each in container["env"]}
+
+
+@pytest.mark.parametrize("case", ["defaults", "options"])
+def test_D4_the_rendered_objects_are_those_of_the_snapshot(recorder: Recorder, case: str) -> None:
+    if case == "defaults":
+        render(recorder, job())
+    else:
+        render(
+            recorder,
+            job(
+                passphrase=None,
+                schedule="@hourly",
+                suspended=True,
+                env={"AWS_REGION": "eu-central-1"},
+                secret_env={"AWS_SECRET_ACCESS_KEY": SecretRef(name="aws", key="secret")},
+                service_account_annotations={"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/x"},
+                pull_secrets=("registry",),
+                node_selector={"pool": "ops"},
+                tolerations=({"key": "ops", "operator": "Exists"},),
+            ),
+            kubernetes=Kubernetes(context="production"),
+            control_plane=exposed(create_namespace=False),
+            access=Access(through_api_server=True),
+        )
+    rendering.check_snapshot("reconcile_job", case, recorder.manifests().values())
+
+
+def test_D4_one_run_at_a_time_and_few_are_kept(recorder: Recorder) -> None:
+    spec = render(recorder, job()).one("CronJob")["spec"]
+    assert spec["concurrencyPolicy"] == "Forbid"
+    assert spec["successfulJobsHistoryLimit"] == 1
+    assert spec["jobTemplate"]["spec"]["backoffLimit"] == 0
+
+
+def test_D4_nothing_can_be_written_but_the_empty_folder(recorder: Recorder) -> None:
+    spec = pod(render(recorder, job()))
+    (container,) = spec["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    writable = {m["name"] for m in container["volumeMounts"] if not m.get("readOnly")}
+    assert [v for v in spec["volumes"] if v["name"] in writable] == [
+        {"name": "work", "emptyDir": {}}
+    ]
+
+
+def test_D4_the_backend_and_the_passphrase_stay_in_their_secrets(recorder: Recorder) -> None:
+    env = variables(render(recorder, job()))
+    for name in ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE"):
+        assert "value" not in env[name]
+        assert env[name]["valueFrom"]["secretKeyRef"]["name"] == "pulumi"
+
+
+def test_D4_without_a_passphrase_a_key_service_decrypts(recorder: Recorder) -> None:
+    assert "PULUMI_CONFIG_PASSPHRASE" not in variables(render(recorder, job(passphrase=None)))
+
+
+def test_D4_the_kubeconfig_has_the_context_of_the_config(recorder: Recorder) -> None:
+    """Else the provider would differ from the recorded one, inside and outside the cluster."""
+    render(recorder, job(), kubernetes=Kubernetes(context="production"))
+    config = yaml.safe_load(recorder.one("ConfigMap")["data"]["kubeconfig"])
+    assert config["current-context"] == "production"
+    assert "token" not in config["users"][0]["user"], "the token stays in its file"
+
+
+def test_D4_no_right_is_a_wildcard_or_an_escalation(recorder: Recorder) -> None:
+    render(recorder, job())
+    for role in [*recorder.objects("Role"), *recorder.objects("ClusterRole")]:
+        for rule in role["rules"]:
+            assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]
+            assert not {"escalate", "bind", "impersonate"} & set(rule["verbs"])
+
+
+def test_D4_rights_of_the_cluster_are_for_named_objects_only(recorder: Recorder) -> None:
+    rules = render(recorder, job()).one("ClusterRole")["rules"]
+    assert all(rule["resourceNames"] for rule in rules)
+    assert not {"create", "delete"} & {verb for rule in rules for verb in rule["verbs"]}
+
+
+def test_D4_a_namespace_that_is_not_ours_needs_no_right_of_the_cluster(recorder: Recorder) -> None:
+    render(recorder, job(), control_plane=ControlPlane(create_namespace=False))
+    assert recorder.objects("ClusterRole") == recorder.objects("ClusterRoleBinding") == []
+
+
+def test_D4_every_namespace_of_the_stack_has_its_rights() -> None:
+    fleet = Provisioner(name="eu", namespace="builders", workspace_namespaces=("workspaces",))
+    rules = namespace_rules(Settings(provisioners=(fleet,)))
+    assert set(rules) == {"coder", "builders", "workspaces"}
+    assert not any("secrets" in rule.resources for rule in rules["workspaces"])
+
+
+def test_D4_only_kinds_that_the_config_makes_are_allowed() -> None:
+    plain = {r for rule in namespace_rules(Settings())["coder"] for r in rule.resources}
+    with_ingress = Settings(control_plane=exposed(), access=Access(through_api_server=True))
+    more = {r for rule in namespace_rules(with_ingress)["coder"] for r in rule.resources}
+    assert more - plain == {"ingresses"}
+
+
+def test_D4_the_dockerfile_puts_the_project_where_the_job_looks_for_it(recorder: Recorder) -> None:
+    text = (CHECKOUT / "Dockerfile").read_text()
+    (container,) = pod(render(recorder, job()))["containers"]
+    assert f"WORKDIR {PROJECT}\n" in text
+    assert f"USER {pod(recorder)['securityContext']['runAsUser']}:" in text
+    assert container["workingDir"] == PROJECT
