@@ -223,6 +223,8 @@ def environment(job: JobSettings) -> list[dict[str, Any]]:
         {"name": "TMPDIR", "value": _WORK},
         {"name": "PULUMI_HOME", "value": f"{_WORK}/pulumi"},
         {"name": "PULUMI_SKIP_UPDATE_CHECK", "value": "true"},
+        # The plugin is in the image; a pod that downloads programs is a pod that can be fooled.
+        {"name": "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "value": "true"},
         {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
         {"name": "KUBECONFIG", "value": f"{_CONFIG}/kubeconfig"},
         secret_env("PULUMI_BACKEND_URL", job.backend.name, job.backend.key),

@@ -1,0 +1,182 @@
+"""The command of the reconcile job, run for real with the environment that its pod would have (D4).
+
+Everything comes from the objects in the cluster: command, variables, values in Secrets, kubeconfig.
+The account's token is one that the API server gave out, so its Role is what counts. Only the pod's
+folders are elsewhere, and the API server has the address that it has here.
+"""
+
+import base64
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from coder_stack.components.reconcile_job import PROJECT
+from sandbox.engine import Engine
+from tests.engine.deployed import Deployed, deployed
+from tests.harness import Cluster
+from tests.simulation import license_text, simulated
+
+pytestmark = pytest.mark.engine
+ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+FLEET = [{"name": "eu", "key": {"tags": {"region": "eu"}}}]
+JOB = {
+    "image": "registry.example.com/coder-stack:1.2.0",
+    "backend": {"name": "pulumi", "key": "backend"},
+    "passphrase": {"name": "pulumi", "key": "passphrase"},
+}
+
+
+@pytest.fixture
+def stack(
+    engine: Engine, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Deployed]:
+    """Up, with the kubeconfig from the environment: inside the cluster it is another one."""
+    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
+    settings: dict[str, Any] = {"kubernetes": {}, "provisioners": FLEET, "reconcileJob": JOB}
+    with (
+        simulated(fresh=True) as coderd,
+        deployed(engine, cluster, coderd, tmp_path, **settings) as stack,
+    ):
+        stack.project.stack.workspace.env_vars["KUBECONFIG"] = str(cluster.kubeconfig)
+        stack.give("licenseJwt", license_text())
+        try:
+            stack.up()
+            yield stack
+        finally:  # the namespace takes all the rest with it
+            for kind in ("clusterrolebindings", "clusterroles"):
+                path = f"/apis/rbac.authorization.k8s.io/v1/{kind}"
+                for name in cluster.names(path):
+                    if name.startswith(stack.project.namespace):
+                        cluster.delete(f"{path}/{name}")
+
+
+@dataclass
+class Pod:
+    """The job's pod on this machine: its folders are below `root`, its project is the stack's."""
+
+    stack: Deployed
+    root: Path
+    path: str
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        spec = self._spec()
+        (container,) = spec["containers"]
+        self._mount(spec)
+        env = {each["name"]: self._value(each) for each in container["env"]}
+        (self.root / "work").mkdir()
+        done = subprocess.run(
+            container["command"], cwd=self._here(container["workingDir"]), capture_output=True,
+            text=True, check=False, env={"PATH": self.path, **env},
+        )  # fmt: skip
+        self.stack.said += [done.stdout, done.stderr]
+        return done
+
+    def _spec(self) -> dict[str, Any]:
+        path = f"/apis/batch/v1/namespaces/{self.stack.project.namespace}/cronjobs/coder-reconcile"
+        job = self.stack.project.cluster.get(path)
+        assert job is not None
+        return job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+
+    def _mount(self, spec: dict[str, Any]) -> None:
+        """The account's files as the kubelet writes them, and the kubeconfig that uses them."""
+        cluster, project = self.stack.project.cluster, self.stack.project
+        outside = yaml.safe_load(cluster.kubeconfig.read_text())["clusters"][0]["cluster"]
+        account = self.root / "account"
+        account.mkdir(parents=True)
+        (account / "ca.crt").write_bytes(_authority(outside, cluster.kubeconfig.parent))
+        with cluster.http() as http:
+            name = project.path("serviceaccounts", spec["serviceAccountName"])
+            token = http.post(f"{name}/token", json={"spec": {}}).raise_for_status().json()
+        (account / "token").write_text(token["status"]["token"])
+        (volume,) = [each for each in spec["volumes"] if "configMap" in each]
+        mounted = cluster.get(project.path("configmaps", volume["configMap"]["name"]))
+        assert mounted is not None
+        text = mounted["data"]["kubeconfig"].replace(ACCOUNT, str(account))
+        (self.root / "config").mkdir()
+        (self.root / "config" / "kubeconfig").write_text(
+            text.replace("https://kubernetes.default.svc", outside["server"])
+        )
+
+    def _value(self, variable: dict[str, Any]) -> str:
+        if "value" in variable:
+            return self._here(variable["value"])
+        reference = variable["valueFrom"]["secretKeyRef"]
+        secret = self.stack.secret(reference["name"])
+        assert secret is not None
+        return base64.b64decode(secret["data"][reference["key"]]).decode()
+
+    def _here(self, path: str) -> str:
+        places = {
+            "/work": str(self.root / "work"),
+            "/etc/coder-stack": str(self.root / "config"),
+            PROJECT: str(self.stack.project.folder),
+        }
+        for there, here in places.items():
+            if path == there or path.startswith(f"{there}/"):
+                return here + path.removeprefix(there)
+        return path
+
+
+def _authority(cluster: dict[str, str], beside: Path) -> bytes:
+    if "certificate-authority-data" in cluster:
+        return base64.b64decode(cluster["certificate-authority-data"])
+    return (beside / cluster["certificate-authority"]).read_bytes()
+
+
+def keep(stack: Deployed) -> None:
+    """The Secret that somebody else makes: the key to the state."""
+    project = stack.project
+    values = {
+        "backend": project.environment["PULUMI_BACKEND_URL"],
+        "passphrase": project.environment["PULUMI_CONFIG_PASSPHRASE"],
+    }
+    with project.cluster.http() as http:
+        body = {"metadata": {"name": "pulumi"}, "stringData": values}
+        http.post(project.path("secrets"), json=body).raise_for_status()
+
+
+def may(stack: Deployed, verb: str, resource: str, namespace: str) -> bool:
+    """What the API server says about the job's account."""
+    user = f"system:serviceaccount:{stack.project.namespace}:coder-reconcile"
+    what = {"namespace": namespace, "verb": verb, "resource": resource}
+    with stack.project.cluster.http() as http:
+        review = {"spec": {"user": user, "resourceAttributes": what}}
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        return http.post(path, json=review).raise_for_status().json()["status"]["allowed"]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
+    return {path.name: path.read_bytes() for path in found}
+
+
+def test_D4_the_job_repairs_the_stack_with_its_own_rights_and_writes_nowhere_else(
+    stack: Deployed, engine: Engine, tmp_path: Path
+) -> None:
+    cluster, path = stack.project.cluster, stack.project.path
+    keep(stack)
+    assert may(stack, "update", "secrets", stack.project.namespace)
+    assert not may(stack, "get", "secrets", "kube-system")
+    assert not may(stack, "delete", "namespaces", stack.project.namespace)
+    container = {"name": "coder", "image": "example.invalid/evil:1"}
+    pods = {"template": {"spec": {"containers": [container]}}}
+    cluster.patch(path("deployments", "coder"), {"spec": pods})
+    cluster.delete(path("secrets", "eu-provisioner-key"))
+    cluster.delete(path("rolebindings", "eu-provisioner"))
+    before = files(stack.project.folder)
+
+    done = Pod(stack, tmp_path / "pod", engine.path(os.defpath)).run()
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    deployment = cluster.get(path("deployments", "coder"))
+    assert deployment is not None
+    assert "evil" not in str(deployment["spec"])
+    assert stack.secret("eu-provisioner-key"), "restored from the state"
+    assert "eu-provisioner" in cluster.names(path("rolebindings"))
+    assert files(stack.project.folder) == before, "the image's root is read-only"
