@@ -5,6 +5,8 @@ The only place that constructs a PolicyPack: that call serves the engine and nev
 
 from pulumi_policy import PolicyPack
 
+from decoding import decode_once
 from pack import NAME, policies
 
+decode_once()
 PolicyPack(name=NAME, policies=policies())
