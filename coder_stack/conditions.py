@@ -68,7 +68,10 @@ def bootstrap_secret_ready(component: str, where: str, reason: str) -> Condition
 
 def operator_access_ready(component: str, user: str) -> Condition:
     """Somebody of ours is logged in."""
-    return _good("OperatorAccessReady", component, "LoggedIn", f"As {user}.")
+    kind = "OperatorAccessReady"
+    if not user:
+        return _absent(kind, component, "Nobody of ours is logged in; the next update does it.")
+    return _good(kind, component, "LoggedIn", f"As {user}.")
 
 
 def license_applied(component: str, *, applied: bool, reason: str, message: str) -> Condition:
@@ -76,6 +79,9 @@ def license_applied(component: str, *, applied: bool, reason: str, message: str)
     kind = "LicenseApplied"
     if applied:
         return _good(kind, component, "Applied", "The license of this stack is in coderd.")
+    if not reason:
+        why = "The license of this stack is not in coderd; the next update applies it."
+        return _absent(kind, component, why)
     return Condition(component=component, type=kind, status="False", reason=reason, message=message)
 
 
@@ -110,10 +116,21 @@ def entitled(kind: str, component: str, feature: str, facts: Mapping[str, Any]) 
 
 
 def provisioner_key_ready(
-    component: str, *, provisioned: bool, name: str, reason: str, deferred: Sequence[str]
+    component: str,
+    *,
+    provisioned: bool,
+    name: str,
+    reason: str,
+    deferred: Sequence[str],
+    allowed: bool = False,
 ) -> Condition:
-    """There is a key in coderd, and it is the one that the config asks for."""
+    """There is a key in coderd, and it is the one that the config asks for.
+
+    `allowed`: the license would let one be made, so one that is not there is gone.
+    """
     kind = "ProvisionerKeyReady"
+    if allowed and not provisioned:
+        return _absent(kind, component, "The key is gone; the next update makes another.")
     if not provisioned:
         return _not_entitled(kind, component, "No key is made until it is entitled.")
     if deferred:
@@ -156,10 +173,17 @@ def daemons_connected(
 
 
 def proxy_registered(
-    component: str, *, provisioned: bool, reason: str, deferred: Sequence[str]
+    component: str,
+    *,
+    provisioned: bool,
+    reason: str,
+    deferred: Sequence[str],
+    allowed: bool = False,
 ) -> Condition:
-    """The proxy is known to coderd."""
+    """The proxy is known to coderd. `allowed`: as above."""
     kind = "ProxyRegistered"
+    if allowed and not provisioned:
+        return _absent(kind, component, "It is gone; the next update registers it again.")
     if not provisioned:
         return _not_entitled(kind, component, "It is not registered until it is entitled.")
     if deferred:
@@ -230,4 +254,10 @@ def _good(kind: str, component: str, reason: str, message: str) -> Condition:
 def _not_entitled(kind: str, component: str, message: str) -> Condition:
     return Condition(
         component=component, type=kind, status="False", reason=Reason.NOT_ENTITLED, message=message
+    )
+
+
+def _absent(kind: str, component: str, message: str) -> Condition:
+    return Condition(
+        component=component, type=kind, status="False", reason=Reason.NOT_FOUND, message=message
     )

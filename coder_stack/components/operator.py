@@ -138,7 +138,7 @@ class Operator(pulumi.ComponentResource):
             if secret:
                 where = f"Secret {secret.namespace or self._args.namespace}/{secret.name}"
                 found.append(conditions.bootstrap_secret_ready(_NAME, where, facts["secret"] or ""))
-            found.append(conditions.operator_access_ready(_NAME, facts["user"]))
+            found.append(conditions.operator_access_ready(_NAME, facts["user"] or ""))
             if "applied" in facts:
                 found.append(
                     conditions.license_applied(

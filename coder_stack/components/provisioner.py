@@ -13,7 +13,13 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-from coder_stack.components.gated import gated_replicas, material_secret, ready_replicas
+from coder_stack.components.gated import (
+    gated_replicas,
+    known,
+    material_secret,
+    ready_replicas,
+    revision,
+)
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
 from coder_stack.components.pod import Container, pod_template, secret_env
@@ -23,6 +29,7 @@ from coder_stack.conditions import (
     daemons_connected,
     deployment_ready,
     entitled,
+    is_entitled,
     provisioner_key_ready,
     secret_ready,
 )
@@ -35,6 +42,15 @@ from coder_stack.settings import Provisioner as Settings
 __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
 
 FEATURE = "external_provisioner_daemons"
+_NOTHING_KNOWN: Mapping[str, Any] = {
+    **dict.fromkeys(("organization", "key_id", "key_name", "created_at", "secret_name"), ""),
+    **dict.fromkeys(("key_reason", "daemons_reason"), ""),
+    **dict.fromkeys(("provisioned", "connected"), False),
+    **dict.fromkeys(("ready", "daemons"), 0),
+    **dict.fromkeys(("deferred", "versions", "skewed"), ()),
+    "license": {},
+    "tags": {},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,14 +214,14 @@ class Provisioner(pulumi.ComponentResource):
             minimum=self._replicas,
             timeout_seconds=want.connect_timeout_seconds,
             expected_version=operator.version,
-            revision=pulumi.Output.concat(self.key.material_sha256, "/", self._replicas.apply(str)),
+            revision=revision(self.key.material_sha256, self._replicas),
             enabled=self.key.enabled,
             opts=self._child([self.deployment]),
         )
 
     def _facts(self) -> pulumi.Output[dict[str, Any]]:
         key, daemons = self.key, self.daemons
-        return pulumi.Output.all(
+        facts = pulumi.Output.all(
             license=self._args.operator.facts,
             organization=key.organization,
             key_id=key.key_id,
@@ -223,6 +239,7 @@ class Provisioner(pulumi.ComponentResource):
             daemons_reason=daemons.reason,
             skewed=daemons.skewed,
         )
+        return known(facts, _NOTHING_KNOWN)
 
     def _child(self, after: list[pulumi.Resource] | None = None) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=after)
@@ -247,6 +264,8 @@ def age_in_days(created_at: str, today: date) -> int | None:
 
 def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
     about, provisioned = f"provisioner/{want.name}", bool(seen["provisioned"])
+    allowed = is_entitled(seen["license"].get("features") or {}, FEATURE)
+    awake = provisioned or allowed
     return [
         entitled("ExternalProvisionersEntitled", about, FEATURE, seen["license"]),
         provisioner_key_ready(
@@ -255,11 +274,10 @@ def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
             name=seen["key_name"],
             reason=seen["key_reason"],
             deferred=seen["deferred"],
+            allowed=allowed,
         ),
-        secret_ready(
-            "ProvisionerKeySecretReady", about, seen["secret_name"], provisioned=provisioned
-        ),
-        deployment_ready(about, want.replicas, seen["ready"], gated=not provisioned),
+        secret_ready("ProvisionerKeySecretReady", about, seen["secret_name"], provisioned=awake),
+        deployment_ready(about, want.replicas, seen["ready"], gated=not awake),
         daemons_connected(
             about,
             connected=bool(seen["connected"]),

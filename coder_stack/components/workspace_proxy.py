@@ -12,7 +12,13 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-from coder_stack.components.gated import gated_replicas, material_secret, ready_replicas
+from coder_stack.components.gated import (
+    gated_replicas,
+    known,
+    material_secret,
+    ready_replicas,
+    revision,
+)
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
 from coder_stack.components.pod import Container, pod_template, probe, secret_env
@@ -20,6 +26,7 @@ from coder_stack.conditions import (
     Condition,
     deployment_ready,
     entitled,
+    is_entitled,
     proxy_healthy,
     proxy_registered,
 )
@@ -32,6 +39,13 @@ from coder_stack.settings import WorkspaceProxy as Settings
 __all__ = ["WorkspaceProxy", "WorkspaceProxyArgs"]
 
 FEATURE = "workspace_proxy"
+_NOTHING_KNOWN: Mapping[str, Any] = {
+    **dict.fromkeys(("proxy_id", "display_name", "reason", "health", "version"), ""),
+    "license": {},
+    "provisioned": False,
+    "deferred": (),
+    "ready": 0,
+}
 _HTTP_PORT = 8080
 
 
@@ -191,15 +205,13 @@ class WorkspaceProxy(pulumi.ComponentResource):
             proxy_id=self.registration.proxy_id,
             proxy_name=want.name,
             timeout_seconds=want.health_timeout_seconds if want.replicas else 0,
-            revision=pulumi.Output.concat(
-                self.registration.proxy_token_sha256, "/", self._replicas.apply(str)
-            ),
+            revision=revision(self.registration.proxy_token_sha256, self._replicas),
             opts=self._child([self.deployment, self.service]),
         )
 
     def _facts(self) -> pulumi.Output[dict[str, Any]]:
         registered = self.registration
-        return pulumi.Output.all(
+        facts = pulumi.Output.all(
             license=self._args.operator.facts,
             proxy_id=registered.proxy_id,
             display_name=registered.display_name,
@@ -210,6 +222,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
             version=self.health.version,
             ready=ready_replicas(self.deployment),
         )
+        return known(facts, _NOTHING_KNOWN)
 
     def _child(self, after: list[pulumi.Resource] | None = None) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=after)
@@ -227,13 +240,19 @@ class WorkspaceProxy(pulumi.ComponentResource):
 
 def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
     about, provisioned = f"proxy/{want.name}", bool(seen["provisioned"])
+    allowed = is_entitled(seen["license"].get("features") or {}, FEATURE)
+    awake = provisioned or allowed
     return [
         entitled("WorkspaceProxyEntitled", about, FEATURE, seen["license"]),
         proxy_registered(
-            about, provisioned=provisioned, reason=seen["reason"], deferred=seen["deferred"]
+            about,
+            provisioned=provisioned,
+            reason=seen["reason"],
+            deferred=seen["deferred"],
+            allowed=allowed,
         ),
-        deployment_ready(about, want.replicas, seen["ready"], gated=not provisioned),
-        proxy_healthy(about, provisioned=provisioned, health=seen["health"] or ""),
+        deployment_ready(about, want.replicas, seen["ready"], gated=not awake),
+        proxy_healthy(about, provisioned=awake, health=seen["health"]),
     ]
 
 

@@ -108,8 +108,10 @@ def test_K3_a_key_deleted_in_coderd_is_made_again_and_the_pods_get_it(stack: Dep
     stack.coderd.act("DELETE", f"/api/v2/organizations/coder/provisionerkeys/{old.name}")
 
     assert [s.op for s in stack.preview(refresh=True).of_kind("ProvisionerKey")] == ["create"]
+    stack.refresh()
+    assert stack.condition("provisioner/eu", "ProvisionerKeyReady") == ("False", "NotFound")
 
-    stack.up(refresh=True)
+    stack.up()
     (new,) = stack.key_records()
     assert written(stack) != lost
     (daemon,) = [d for d in stack.coderd.world.records.daemons.values() if d.key_id == new.id]

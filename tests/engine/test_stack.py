@@ -76,7 +76,7 @@ def test_L4_licenses_A_B_A(stack: Deployed) -> None:
         stack.up()
         ours = [id_ for id_ in stack.coderd.license_ids() if id_ != foreign]
         assert len(ours) == 1, "the superseded one is gone, somebody else's is not"
-        assert stack.coderd.world.records.licenses[ours[0]].text == text
+        assert stack.coderd.world.records.licenses[ours[0]].jwt == text
     calls = [call.split(" ")[0] for call in stack.coderd.requests(path="/licenses")]
     assert [call for call in calls if call != "GET"] == ["POST", "POST", "DELETE", "POST", "DELETE"]
 
@@ -141,7 +141,7 @@ def test_K6_destroy_goes_through_when_coderd_is_gone_and_lists_what_stayed(
 ) -> None:
     stack.up()
     keys = [key.name for key in stack.key_records()]
-    stack.coderd.fault("drop", count=-1)
+    stack.coderd.fault("drop_before", count=-1)
     outcome = stack.destroy()
     assert stack.project.cluster.get(f"/api/v1/namespaces/{stack.project.namespace}") is None
     assert stack.project.state().get("resources", []) == []

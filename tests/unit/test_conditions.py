@@ -277,3 +277,15 @@ def test_S1_messages_are_sentences_without_times_or_ids(
         assert condition.message.endswith("."), condition
         assert not MOVING.search(condition.message), condition
         assert condition.reason.isalpha(), condition
+
+
+def test_K3_L6_W1_what_a_refresh_found_gone_is_not_called_unlicensed() -> None:
+    gone = [
+        provisioner_key_ready(
+            "p", provisioned=False, name="", reason="", deferred=(), allowed=True
+        ),
+        proxy_registered("p", provisioned=False, reason="", deferred=(), allowed=True),
+        license_applied("p", applied=False, reason="", message=""),
+        operator_access_ready("p", ""),
+    ]
+    assert {(each.status, each.reason) for each in gone} == {("False", "NotFound")}
