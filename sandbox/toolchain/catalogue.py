@@ -247,3 +247,5 @@ CLUSTER = (
 )
 CONTRACT = ("coder", "coder-agpl")
 CHECKS = ("actionlint",)
+WHEELS = ("axe", "moto")
+"""Python packages of the tests that lie apart from the program's own: see wheels.py."""

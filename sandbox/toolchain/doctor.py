@@ -16,7 +16,7 @@ from rich.table import Table
 
 from sandbox.errors import SandboxError
 from sandbox.toolchain.build import free_bytes, tree_bytes
-from sandbox.toolchain.catalogue import CHECKS, CLUSTER, CONTRACT, ENGINE
+from sandbox.toolchain.catalogue import CHECKS, CLUSTER, CONTRACT, ENGINE, WHEELS
 from sandbox.toolchain.errors import Unavailable
 from sandbox.toolchain.install import Toolchain
 from sandbox.toolchain.provider_plugin import EXECUTABLE, PluginChoice, PluginFinder
@@ -85,6 +85,8 @@ def doctor(
             plugins.choose(tools["pulumi"], retry=True)
             if install_all:
                 toolchain.ensure_browser()
+                for name in WHEELS:
+                    toolchain.ensure_wheels(name)
         health = examine(toolchain, plugins, required=groups, verify=verify)
     except SandboxError as error:
         typer.echo(f"error: {error}", err=True)
