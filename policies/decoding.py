@@ -2,7 +2,7 @@
 
 pulumi-policy turns the engine's message into Python anew for each rule that looks at it; with some
 thirty rules that is four fifths of what a pack costs. Rules here only read, so they can share.
-Stands between pulumi-policy and the pack and changes no answer: without it all is as it was, slower.
+Stands between pulumi-policy and the pack and changes no answer: without it all is the same, slower.
 """
 
 from collections.abc import Callable
