@@ -278,11 +278,16 @@ def test_D5_the_whole_stack_passes_in_preview_and_up_with_nothing_filled_in(
     ]
     proxy = {"name": "sydney", "accessUrl": "https://sydney.example.com"}
     plane = {"replicas": 2, "podDisruptionBudget": {}, "networkPolicy": {}}
+    job = {
+        "image": "registry.example.com/coder-stack:1.0.0",
+        "backend": {"name": "pulumi", "key": "url"},
+        "passphrase": {"name": "pulumi", "key": "passphrase"},
+    }
     with (
         simulated(licensed=True) as coderd,
         deployed(
             engine, cluster, coderd, tmp_path,
-            controlPlane=plane, provisioners=fleet, proxies=[proxy],
+            controlPlane=plane, provisioners=fleet, proxies=[proxy], reconcileJob=job,
         ) as stack,
     ):  # fmt: skip
         coderd.act("POST", "/api/v2/organizations", {"name": "research"})
@@ -301,6 +306,7 @@ def test_D5_the_whole_stack_passes_in_preview_and_up_with_nothing_filled_in(
         unlicensed = guarded.preview()
         assert not unlicensed.rules("mandatory")
         assert "features-entitled" in unlicensed.rules("advisory")
+        stack.destroy()  # the job's rights on the cluster do not go with the namespace
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
