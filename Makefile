@@ -56,9 +56,11 @@ format: $(READY) ## Rewrite the sources the way `make check` wants them
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
-docs: $(READY) ## Write what is generated: the config's reference and its JSON schema
+docs: $(READY) ## Write what is generated: config reference, JSON schemas, policies
 	$(BIN)/coder-stack config reference > docs/configuration.md
 	$(BIN)/coder-stack config schema > docs/configuration.schema.json
+	$(BIN)/python -m coder_stack.operate.report > docs/drift-report.schema.json
+	$(BIN)/python policies/reference.py
 
 .PHONY: bench
 bench: $(READY) ## Measure ratios in one run (never absolute times: machines are noisy)
