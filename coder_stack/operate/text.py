@@ -41,7 +41,7 @@ def plain(report: Report, *, details: bool) -> Iterator[str]:
     yield f"stack {_printable(report.stack)}: {_verdict(report)}"
     yield from (f"  {line}" for line in _remarks(report))
     for each in report.resources:
-        yield f"  {_mark(each)}: {_printable(each.cause)} [{each.urn}]"
+        yield f"  {_mark(each)}: {_printable(each.cause)} [{each.name}]"
         yield from (f"    {_line(difference)}" for difference in each.properties)
     if details:
         for condition in report.conditions:
