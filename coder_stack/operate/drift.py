@@ -4,7 +4,6 @@ One `preview --refresh` tells both what a refresh finds and what an update would
 made of that by pure functions; reconcile.py repairs what is found here.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -33,15 +32,13 @@ class Look:
 
 def look(stack: StackEngine) -> Look:
     """Raises OperationError if nothing can be said: an error is no drift."""
-    with ThreadPoolExecutor(1) as beside:
-        unlocked = beside.submit(stack.refuse_if_locked)
-        try:
-            story = stack.preview()
-        finally:
-            # Who holds the lock explains everything else that may have gone wrong.
-            unlocked.result()
+    stack.refuse_if_locked()
+    story = stack.preview()
     settings = drift_settings(story)
     report = report_of(stack.name, story, settings, datetime.now(UTC))
+    if report.result == "drift":
+        # It may be the half-done work of an update that has started since.
+        stack.refuse_if_locked()
     return Look(report, settings, story.deletes, story.replaces)
 
 

@@ -10,14 +10,17 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pulumi.automation import PulumiCommand
 from pulumi.automation.errors import CommandError, InvalidVersionError
 from pulumi.automation.events import EngineEvent
 
 from coder_stack.operate.failures import LockedError, OperationError, failure
+from coder_stack.operate.locks import lock_folder, refuse_if_held
 from coder_stack.operate.steps import Story, tell
 
 __all__ = ["Project", "StackEngine"]
@@ -43,6 +46,19 @@ class Project:
         except (OSError, InvalidVersionError, CommandError) as error:
             why = "is not on PATH" if isinstance(error, OSError) else "has the wrong version"
             raise OperationError(f"The command pulumi {why}; see docs/toolchain.md.") from None
+
+    @cached_property
+    def backend(self) -> str:
+        """The URL under which states are kept."""
+        return str(json.loads(self.run("whoami", "--json")).get("url", ""))
+
+    @cached_property
+    def name(self) -> str:
+        """As Pulumi.yaml has it; empty if that is somewhere else."""
+        try:
+            return str(yaml.safe_load((self.folder / "Pulumi.yaml").read_text())["name"])
+        except (OSError, yaml.YAMLError, KeyError, TypeError):
+            return ""
 
     def stack(self, name: str) -> "StackEngine":
         """Not looked at yet."""
@@ -85,10 +101,13 @@ class StackEngine:
     def refuse_if_locked(self) -> None:
         """A preview does not ask for the lock, so it would show an update's half-done work.
 
-        The cheapest command that does ask: a look at nothing but the stack's own record. It holds
-        the lock for that long, so two looks can meet; whoever is still there on the second try is
-        at work.
+        Where the lock is not a file to be read, the cheapest command that does ask: a look at
+        nothing but the stack's own record. It holds the lock for that long, so two looks can meet;
+        whoever is still there on the second try is at work.
         """
+        if locks := lock_folder(self.project.backend, self.project.name, self.name):
+            refuse_if_held(locks)
+            return
         ask = ("refresh", "--preview-only", "--run-program=false", "--target", _ROOT)
         try:
             self.project.run(*ask, "--stack", self.name, "--color", "never")

@@ -7,7 +7,7 @@ reason word of coderd/reasons.py stays in front, so that docs/reasons.md can be 
 import re
 from collections.abc import Iterable
 
-__all__ = ["LockedError", "OperationError", "failure"]
+__all__ = ["LockedError", "OperationError", "failure", "locked_by"]
 
 
 class OperationError(Exception):
@@ -41,7 +41,8 @@ _LONGEST = 500
 def failure(printed: str, diagnostics: Iterable[str] = ()) -> OperationError:
     """The one error to raise."""
     if _LOCKED.search(printed):
-        return LockedError(_locked(printed))
+        holder = _HOLDER.search(printed)
+        return LockedError(locked_by(*holder.groups()) if holder else locked_by())
     if found := _NO_STACK.search(printed):
         return OperationError(f"There is no stack `{found[1]}` in this backend.")
     for sign, sentence in _KNOWN:
@@ -51,10 +52,10 @@ def failure(printed: str, diagnostics: Iterable[str] = ()) -> OperationError:
     return OperationError(_one_sentence(told[0] if told else _error_line(printed)))
 
 
-def _locked(printed: str) -> str:
-    holder = _HOLDER.search(printed)
-    who = f", held by {holder[1]} (pid {holder[2]}) since {holder[3]}" if holder else ""
-    return f"Another update of the stack is running{who}; end a dead one with `pulumi cancel`."
+def locked_by(who: str = "", pid: str = "", since: str = "") -> str:
+    """Who is at work, if it is known."""
+    held = f", held by {who} (pid {pid}) since {since}" if who else ""
+    return f"Another update of the stack is running{held}; end a dead one with `pulumi cancel`."
 
 
 def _one_sentence(text: str) -> str:

@@ -138,6 +138,16 @@ def report_of(stack: Operated, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+def lock(project: Project) -> Path:
+    """Somebody else's lock, in the form of Pulumi's own."""
+    backend = Path(project.environment["PULUMI_BACKEND_URL"].removeprefix("file://"))
+    held = backend / ".pulumi" / "locks" / "organization" / PROJECT / project.stack.name / "x.json"
+    held.parent.mkdir(parents=True, exist_ok=True)
+    holder = {"pid": 4242, "username": "ann", "hostname": "laptop"}
+    held.write_text(json.dumps({**holder, "timestamp": "2026-01-01T00:00:00Z"}))
+    return held
+
+
 @dataclass
 class Drifting(Operated):
     """The deployed stack, and what is behind its back."""
@@ -165,14 +175,7 @@ class Drifting(Operated):
         return next(key for key in keys if key.name.startswith(f"{name}-"))
 
     def lock(self) -> Path:
-        """Somebody else's lock, in the form of Pulumi's own."""
-        backend = Path(self.project.environment["PULUMI_BACKEND_URL"].removeprefix("file://"))
-        name = self.project.stack.name
-        lock = backend / ".pulumi" / "locks" / "organization" / PROJECT / name / "x.json"
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        holder = {"pid": 4242, "username": "ann", "hostname": "laptop"}
-        lock.write_text(json.dumps({**holder, "timestamp": "2026-01-01T00:00:00Z"}))
-        return lock
+        return lock(self.project)
 
 
 @contextmanager

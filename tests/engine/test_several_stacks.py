@@ -8,7 +8,7 @@ import pytest
 
 from coder_stack.operate.report import Report
 from sandbox.engine import Engine
-from tests.engine.drifting import coder_stack
+from tests.engine.drifting import coder_stack, lock
 from tests.harness import Project
 
 pytestmark = pytest.mark.engine
@@ -48,3 +48,19 @@ def test_D2_S1_several_stacks_give_one_report_and_the_worst_exit_code(
     code, reports, _ = command(project, "status", "--all")
     assert (code, sorted(each["result"] for each in reports)) == (1, ["clean", "error"])
     assert [Report.model_validate(each).stack for each in reports] == sorted([first, "second"])
+
+
+def test_D3_where_locks_are_no_files_the_backend_is_asked_who_holds_the_stack(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """From a folder inside the project, nothing is known of the backend's layout."""
+    project = Project.create(engine, None, tmp_path, PROGRAM)
+    project.up()
+    (project.folder / "inside").mkdir()
+    inside = ("--stack", project.stack.name, "--cwd", "inside")
+    assert command(project, "drift", *inside)[0] == 0
+    held = lock(project)
+    code, report, _ = command(project, "drift", *inside)
+    held.unlink()
+    assert code == 1
+    assert "held by ann@laptop (pid 4242) since 2026-01-01T00:00:00Z" in report["error"]
