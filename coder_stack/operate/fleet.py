@@ -23,7 +23,7 @@ class Verdict(IntEnum):
 
 def jobs_by_default() -> int:
     """More than cores: an engine mostly waits, for its plugins, the cluster and coderd."""
-    return 2 * (os.cpu_count() or 1)
+    return 3 * (os.cpu_count() or 1)
 
 
 def verdict(reports: Iterable[Report]) -> Verdict:
