@@ -41,7 +41,7 @@ reconcile: $(READY) ## Repair what `make drift` shows
 .PHONY: test
 test: check ## Everything the tests need, then all of them
 	@$(BIN)/coder-stack doctor --install-all
-	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup
+	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup --durations=20
 
 .PHONY: check
 check: $(READY) ## Format, lint, types, import contract
