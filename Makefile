@@ -9,7 +9,7 @@ export PIP_CACHE_DIR ?= $(CODER_STACK_CACHE)/pip
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # More than the cores of a small machine: engine tests mostly wait for processes to start.
-TEST_WORKERS ?= 4
+TEST_WORKERS ?= 6
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -7,15 +7,17 @@ import pytest
 
 from sandbox.engine import Engine
 from tests.harness import Cluster, Project
+from tests.simulation import simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("extended")]
 
 
 @pytest.fixture
 def project(engine: Engine, extended_cluster: Cluster, tmp_path: Path) -> Iterator[Project]:
-    project = Project.create(engine, extended_cluster, tmp_path)
-    yield project
-    project.clean_up()
+    with simulated(fresh=True) as coderd:
+        project = Project.create(engine, extended_cluster, tmp_path, coderd_url=coderd.url)
+        yield project
+        project.clean_up()
 
 
 def test_CP1_D1_objects_of_custom_kinds_are_made_repaired_and_removed(project: Project) -> None:
