@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pods import containers, has_pods, namespace_of
+from pod_shapes import containers, has_pods, namespace_of
 from reading import Fault, Node
 from rule import Case, StackCase, resource_rule, stack_rule
 

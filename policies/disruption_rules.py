@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pods import containers, has_pods, labels_of_pods, namespace_of, selects
+from pod_shapes import containers, has_pods, labels_of_pods, namespace_of, selects
 from reading import Fault, Resource
 from rule import StackCase, stack_rule
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pods import containers, has_pods
+from pod_shapes import containers, has_pods
 from reading import Fault
 from rule import Case, resource_rule
 

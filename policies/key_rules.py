@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pulumi_policy import EnforcementLevel, Severity
 
 from coder_stack.dynamic.key_identity import name_fault
-from pods import containers, has_pods, namespace_of
+from pod_shapes import containers, has_pods, namespace_of
 from reading import Fault, Node, Resource
 from rule import Case, StackCase, resource_rule, stack_rule
 

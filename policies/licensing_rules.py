@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pods import containers, program
+from pod_shapes import containers, program
 from reading import Fault, Node, Resource
 from rule import StackCase, stack_rule
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pods import is_kubernetes
+from pod_shapes import is_kubernetes
 from reading import Fault
 from remedies import Draft, below, fill
 from rule import Case, resource_rule

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 
-from pods import pod_spec_path
+from pod_shapes import pod_spec_path
 
 __all__ = ["Draft", "Remedy", "Tree", "below", "containers_in", "fill"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pods import containers, has_pods, is_kubernetes, namespace_of, pod_spec, pod_spec_path
+from pod_shapes import containers, has_pods, is_kubernetes, namespace_of, pod_spec, pod_spec_path
 from reading import Fault, Node, Resource
 from rule import Case, StackCase, resource_rule, stack_rule
 from secret_shapes import HIDDEN_IN_METADATA, is_plain_secret, looks_secret, names_secret

@@ -9,7 +9,7 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pods import containers, has_pods, pod_spec
+from pod_shapes import containers, has_pods, pod_spec
 from reading import Fault, Node
 from remedies import Draft, below, containers_in, fill
 from rule import Case, resource_rule
