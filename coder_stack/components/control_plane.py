@@ -12,7 +12,8 @@ from pulumi_kubernetes import apps, core, meta
 
 from coder_stack.components.coderd_container import coderd_container
 from coder_stack.components.exposure import http_route, ingress
-from coder_stack.components.pod import pod_template
+from coder_stack.components.labels import Labels
+from coder_stack.components.place import ready_replicas
 from coder_stack.components.site import METRICS_PORT, Site
 from coder_stack.components.surroundings import (
     disruption_budget,
@@ -58,12 +59,15 @@ class ControlPlane(pulumi.ComponentResource):
         super().__init__("coder-stack:index:ControlPlane", name, None, opts)
         want = args.settings
         self.namespace = namespace = self._namespace(name, want)
-        site = Site(name=name, settings=want, namespace=namespace, parent=self)
-        account = core.v1.ServiceAccount(
-            f"{name}-account",
-            metadata=site.metadata(annotations=want.service_account_annotations),
-            opts=site.child(),
+        site = Site(
+            name=name,
+            object_name=want.name,
+            namespace=namespace,
+            labels=Labels(name="coder", instance=want.name, component="coderd", more=want.labels),
+            parent=self,
+            settings=want,
         )
+        account = site.account(want)
         workspace_rights(
             name,
             object_name=fit(f"{want.name}-workspace-perms"),
@@ -73,11 +77,11 @@ class ControlPlane(pulumi.ComponentResource):
             },
             account=account,
             deployments=want.workspace_deployments,
-            labels=site.labels,
+            labels=site.labels.all,
             parent=self,
         )
         wanted = pulumi.Output.from_input(want.replicas if args.replicas is None else args.replicas)
-        deployment = _deployment(site, account, wanted)
+        deployment = site.deployment(want, coderd_container(site), account, replicas=wanted)
         service = _service(site)
         _options(site, service)
         self._outputs(site, wanted, deployment, service)
@@ -113,7 +117,7 @@ class ControlPlane(pulumi.ComponentResource):
         )
         self.url = pulumi.Output.concat(f"{scheme}://", host, f":{port}")
         self.image = pulumi.Output.from_input(want.image.reference)
-        self.ready_replicas = deployment.status.apply(_ready_replicas)
+        self.ready_replicas = ready_replicas(deployment)
         ready = pulumi.Output.all(wanted, self.ready_replicas).apply(
             lambda pods: control_plane_ready("controlPlane", int(pods[0]), int(pods[1]))
         )
@@ -130,27 +134,6 @@ class ControlPlane(pulumi.ComponentResource):
         )
 
 
-def _deployment(
-    site: Site, account: core.v1.ServiceAccount, replicas: pulumi.Output[int]
-) -> apps.v1.Deployment:
-    want = site.settings
-    return apps.v1.Deployment(
-        f"{site.name}-deployment",
-        metadata=site.metadata(annotations=want.annotations),
-        spec=apps.v1.DeploymentSpecArgs(
-            replicas=replicas,
-            selector=site.pods(),
-            template=pod_template(
-                want,
-                coderd_container(site),
-                service_account=account.metadata.name,
-                labels=site.labels,
-            ),
-        ),
-        opts=site.child(),
-    )
-
-
 def _service(site: Site) -> core.v1.Service:
     want = site.settings.service
     numbers = {"http": want.port, "https": want.tls_port, "metrics": METRICS_PORT}
@@ -159,7 +142,7 @@ def _service(site: Site) -> core.v1.Service:
         metadata=site.metadata(annotations=want.annotations),
         spec=core.v1.ServiceSpecArgs(
             type=want.type,
-            selector=site.selector,
+            selector=site.labels.selector,
             ports=[
                 core.v1.ServicePortArgs(name=port, port=numbers[port], target_port=port)
                 for port in site.ports
@@ -182,8 +165,3 @@ def _options(site: Site, service: core.v1.Service) -> None:
         network_policy(site, want.network_policy)
     if want.service_monitor:
         service_monitor(site, want.service_monitor)
-
-
-def _ready_replicas(status: apps.v1.outputs.DeploymentStatus | None) -> int:
-    """Kubernetes leaves the field out while there is none."""
-    return (status.ready_replicas if status else None) or 0

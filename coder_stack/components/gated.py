@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pulumi
-from pulumi_kubernetes import apps, core, meta
+from pulumi_kubernetes import core, meta
 
-__all__ = ["gated_replicas", "known", "material_secret", "ready_replicas", "revision"]
+__all__ = ["gated_replicas", "known", "material_secret", "revision"]
 
 
 def gated_replicas(
@@ -57,8 +57,3 @@ def material_secret(
         lambda text: base64.b64encode((text or "").encode()).decode()
     )
     return core.v1.Secret(name, metadata=metadata, data={key: encoded}, opts=opts)
-
-
-def ready_replicas(deployment: apps.v1.Deployment) -> pulumi.Output[int]:
-    """As of the last look; Kubernetes leaves the field out while there is none."""
-    return deployment.status.apply(lambda status: (status.ready_replicas if status else None) or 0)

@@ -11,18 +11,18 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pulumi
-from pulumi_kubernetes import apps, core, meta
+from pulumi_kubernetes import apps, core
 
 from coder_stack.components.gated import (
     gated_replicas,
     known,
     material_secret,
-    ready_replicas,
     revision,
 )
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
-from coder_stack.components.pod import Container, pod_template, secret_env
+from coder_stack.components.place import Place, ready_replicas
+from coder_stack.components.pod import Container, secret_env
 from coder_stack.components.workspace_rights import workspace_rights
 from coder_stack.conditions import (
     Condition,
@@ -87,20 +87,32 @@ class Provisioner(pulumi.ComponentResource):
         self._name = name
         self._args = args
         self._settings = want = args.settings
-        self._namespace = want.namespace or args.namespace
-        self._object_name = fit(f"{want.name}-provisioner")
-        self._labels = Labels(
-            name="coder-provisioner",
-            instance=want.name,
-            component="provisioner",
-            more=want.labels,
+        self._place = Place(
+            name=name,
+            object_name=fit(f"{want.name}-provisioner"),
+            namespace=want.namespace or args.namespace,
+            labels=Labels(
+                name="coder-provisioner",
+                instance=want.name,
+                component="provisioner",
+                more=want.labels,
+            ),
+            parent=self,
         )
         self.key = self._key()
         self._replicas = gated_replicas(want.replicas, self.key.provisioned, self.key.enabled)
         self.secret = self._secret()
-        account = self._account()
+        account = self._place.account(want)
         rights = self._rights(account)
-        self.deployment = self._deployment(account, [self.secret, *rights])
+        self.deployment = self._place.deployment(
+            want,
+            self._container(),
+            account,
+            replicas=self._replicas,
+            annotations={"checksum/secret": self.key.material_sha256},
+            grace_seconds=want.termination_grace_period_seconds,
+            after=[self.secret, *rights],
+        )
         self.daemons = self._daemons()
         facts = self._facts()
         self.conditions = facts.apply(
@@ -124,24 +136,17 @@ class Provisioner(pulumi.ComponentResource):
             rotate_after_days=key.rotate_after_days,
             enabled=operator.entitled(FEATURE),
             adopt_material=self._args.adopted_material,
-            opts=self._child(),
+            opts=self._place.child(),
         )
 
     def _secret(self) -> core.v1.Secret:
         key = self._settings.key
         return material_secret(
             f"{self._name}-secret",
-            self._metadata(key.secret_name or fit(f"{self._settings.name}-provisioner-key")),
+            self._place.metadata(key.secret_name or fit(f"{self._settings.name}-provisioner-key")),
             key.secret_key,
             self.key.material,
-            self._child(),
-        )
-
-    def _account(self) -> core.v1.ServiceAccount:
-        return core.v1.ServiceAccount(
-            f"{self._name}-account",
-            metadata=self._metadata(self._object_name, self._settings.service_account_annotations),
-            opts=self._child(),
+            self._place.child(),
         )
 
     def _rights(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
@@ -150,37 +155,15 @@ class Provisioner(pulumi.ComponentResource):
         home = want.namespace or "own_"
         return workspace_rights(
             self._name,
-            object_name=self._object_name,
+            object_name=self._place.object_name,
             namespaces={
                 **{each: each for each in want.workspace_namespaces},
-                home: self._namespace,
+                home: self._place.namespace,
             },
             account=account,
             deployments=want.workspace_deployments,
-            labels=self._labels.all,
+            labels=self._place.labels.all,
             parent=self,
-        )
-
-    def _deployment(
-        self, account: core.v1.ServiceAccount, after: list[pulumi.Resource]
-    ) -> apps.v1.Deployment:
-        want = self._settings
-        return apps.v1.Deployment(
-            f"{self._name}-deployment",
-            metadata=self._metadata(self._object_name, want.annotations),
-            spec=apps.v1.DeploymentSpecArgs(
-                replicas=self._replicas,
-                selector=meta.v1.LabelSelectorArgs(match_labels=self._labels.selector),
-                template=pod_template(
-                    want,
-                    self._container(),
-                    service_account=account.metadata.name,
-                    labels=self._labels.all,
-                    annotations={"checksum/secret": self.key.material_sha256},
-                    grace_seconds=want.termination_grace_period_seconds,
-                ),
-            ),
-            opts=self._child(after),
         )
 
     def _container(self) -> Container:
@@ -216,7 +199,7 @@ class Provisioner(pulumi.ComponentResource):
             expected_version=operator.version,
             revision=revision(self.key.material_sha256, self._replicas),
             enabled=self.key.enabled,
-            opts=self._child([self.deployment]),
+            opts=self._place.child(self.deployment),
         )
 
     def _facts(self) -> pulumi.Output[dict[str, Any]]:
@@ -240,19 +223,6 @@ class Provisioner(pulumi.ComponentResource):
             skewed=daemons.skewed,
         )
         return known(facts, _NOTHING_KNOWN)
-
-    def _child(self, after: list[pulumi.Resource] | None = None) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self, depends_on=after)
-
-    def _metadata(
-        self, name: str, annotations: Mapping[str, str] | None = None
-    ) -> meta.v1.ObjectMetaArgs:
-        return meta.v1.ObjectMetaArgs(
-            name=name,
-            namespace=self._namespace,
-            labels=self._labels.all,
-            annotations=annotations or None,
-        )
 
 
 def age_in_days(created_at: str, today: date) -> int | None:

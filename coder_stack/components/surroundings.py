@@ -34,7 +34,7 @@ def network_policy(site: Site, want: NetworkPolicy) -> networking.v1.NetworkPoli
     peers: list[Any] = list(want.allow_from)
     if peers and site.settings.replicas > 1:
         # The pods pass connections on to each other, whoever else is let in.
-        peers.append({"podSelector": {"matchLabels": site.selector}})
+        peers.append({"podSelector": {"matchLabels": site.labels.selector}})
     return networking.v1.NetworkPolicy(
         f"{site.name}-network-policy",
         metadata=site.metadata(),
@@ -63,7 +63,7 @@ def service_monitor(site: Site, want: ServiceMonitor) -> apiextensions.CustomRes
         kind="ServiceMonitor",
         metadata=site.metadata(labels=want.labels),
         spec={
-            "selector": {"matchLabels": site.selector},
+            "selector": {"matchLabels": site.labels.selector},
             "endpoints": [{"port": "metrics", "path": "/metrics", "interval": want.interval}],
         },
         opts=site.child(),

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-from pulumi_kubernetes import apps, core, meta
+from pulumi_kubernetes import apps, core
 
 from coder_stack.components.gated import (
     gated_replicas,
     known,
     material_secret,
-    ready_replicas,
     revision,
 )
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
-from coder_stack.components.pod import Container, pod_template, probe, secret_env
+from coder_stack.components.place import Place, ready_replicas
+from coder_stack.components.pod import Container, probe, secret_env
 from coder_stack.conditions import (
     Condition,
     deployment_ready,
@@ -82,20 +82,31 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self._name = name
         self._args = args
         self._settings = want = args.settings
-        self._namespace = want.namespace or args.namespace
-        self._object_name = fit(f"{want.name}-proxy")
-        self._labels = Labels(
-            name="coder-workspace-proxy",
-            instance=want.name,
-            component="workspace-proxy",
-            more=want.labels,
+        self._place = Place(
+            name=name,
+            object_name=fit(f"{want.name}-proxy"),
+            namespace=want.namespace or args.namespace,
+            labels=Labels(
+                name="coder-workspace-proxy",
+                instance=want.name,
+                component="workspace-proxy",
+                more=want.labels,
+            ),
+            parent=self,
         )
         self.registration = self._registration()
         self._replicas = gated_replicas(
             want.replicas, self.registration.provisioned, self.registration.enabled
         )
         self.secret = self._secret()
-        self.deployment = self._deployment(self._account())
+        self.deployment = self._place.deployment(
+            want,
+            self._container(),
+            self._place.account(want, automount=False),  # a proxy asks nothing of Kubernetes
+            replicas=self._replicas,
+            annotations={"checksum/secret": self.registration.proxy_token_sha256},
+            after=[self.secret],
+        )
         self.service = self._service()
         self.health = self._health()
         facts = self._facts()
@@ -116,45 +127,17 @@ class WorkspaceProxy(pulumi.ComponentResource):
             icon=want.icon,
             trigger=want.rotation,
             enabled=operator.entitled(FEATURE),
-            opts=self._child(),
+            opts=self._place.child(),
         )
 
     def _secret(self) -> core.v1.Secret:
         want = self._settings
         return material_secret(
             f"{self._name}-secret",
-            self._metadata(want.secret_name or fit(f"{want.name}-proxy-token")),
+            self._place.metadata(want.secret_name or fit(f"{want.name}-proxy-token")),
             want.secret_key,
             self.registration.proxy_token,
-            self._child(),
-        )
-
-    def _account(self) -> core.v1.ServiceAccount:
-        """A proxy asks nothing of Kubernetes."""
-        return core.v1.ServiceAccount(
-            f"{self._name}-account",
-            metadata=self._metadata(self._object_name, self._settings.service_account_annotations),
-            automount_service_account_token=False,
-            opts=self._child(),
-        )
-
-    def _deployment(self, account: core.v1.ServiceAccount) -> apps.v1.Deployment:
-        want = self._settings
-        return apps.v1.Deployment(
-            f"{self._name}-deployment",
-            metadata=self._metadata(self._object_name, want.annotations),
-            spec=apps.v1.DeploymentSpecArgs(
-                replicas=self._replicas,
-                selector=meta.v1.LabelSelectorArgs(match_labels=self._labels.selector),
-                template=pod_template(
-                    want,
-                    self._container(),
-                    service_account=account.metadata.name,
-                    labels=self._labels.all,
-                    annotations={"checksum/secret": self.registration.proxy_token_sha256},
-                ),
-            ),
-            opts=self._child([self.secret]),
+            self._place.child(),
         )
 
     def _container(self) -> Container:
@@ -187,13 +170,13 @@ class WorkspaceProxy(pulumi.ComponentResource):
         want = self._settings.service
         return core.v1.Service(
             f"{self._name}-service",
-            metadata=self._metadata(self._object_name, want.annotations),
+            metadata=self._place.metadata(annotations=want.annotations),
             spec=core.v1.ServiceSpecArgs(
                 type=want.type,
-                selector=self._labels.selector,
+                selector=self._place.labels.selector,
                 ports=[core.v1.ServicePortArgs(name="http", port=want.port, target_port="http")],
             ),
-            opts=self._child(),
+            opts=self._place.child(),
         )
 
     def _health(self) -> ProxyHealth:
@@ -206,7 +189,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
             proxy_name=want.name,
             timeout_seconds=want.health_timeout_seconds if want.replicas else 0,
             revision=revision(self.registration.proxy_token_sha256, self._replicas),
-            opts=self._child([self.deployment, self.service]),
+            opts=self._place.child(self.deployment, self.service),
         )
 
     def _facts(self) -> pulumi.Output[dict[str, Any]]:
@@ -223,19 +206,6 @@ class WorkspaceProxy(pulumi.ComponentResource):
             ready=ready_replicas(self.deployment),
         )
         return known(facts, _NOTHING_KNOWN)
-
-    def _child(self, after: list[pulumi.Resource] | None = None) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self, depends_on=after)
-
-    def _metadata(
-        self, name: str, annotations: Mapping[str, str] | None = None
-    ) -> meta.v1.ObjectMetaArgs:
-        return meta.v1.ObjectMetaArgs(
-            name=name,
-            namespace=self._namespace,
-            labels=self._labels.all,
-            annotations=annotations or None,
-        )
 
 
 def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
