@@ -62,7 +62,7 @@ def bootstrap_secret_ready(component: str, where: str, reason: str) -> Condition
     kind = "BootstrapSecretReady"
     if reason:
         why = f"{where} is missing, lacks its key, or holds nothing."
-        return Condition(component=component, type=kind, status="False", reason=reason, message=why)
+        return _bad(kind, component, reason, why)
     return _good(kind, component, "Found", f"{where} holds a token.")
 
 
@@ -82,7 +82,7 @@ def license_applied(component: str, *, applied: bool, reason: str, message: str)
     if not reason:
         why = "The license of this stack is not in coderd; the next update applies it."
         return _absent(kind, component, why)
-    return Condition(component=component, type=kind, status="False", reason=reason, message=message)
+    return _bad(kind, component, reason, message)
 
 
 def is_entitled(features: Mapping[str, Mapping[str, Any]], feature: str) -> bool:
@@ -97,13 +97,11 @@ def entitled(kind: str, component: str, feature: str, facts: Mapping[str, Any]) 
     if tier == "unknown":
         why = "What the license allows could not be read yet."
         said = reason or Reason.ENTITLEMENTS_QUERY_FAILED
-        return Condition(component=component, type=kind, status="Unknown", reason=said, message=why)
+        return _bad(kind, component, said, why, "Unknown")
     if not is_entitled(features, feature):
         if reason == Reason.NOT_SUPPORTED:
             why = "This build of coderd has no licensed features."
-            return Condition(
-                component=component, type=kind, status="False", reason=reason, message=why
-            )
+            return _bad(kind, component, reason, why)
         if facts.get("stale"):
             why = f"The license did not allow {feature}, as last known: {reason}."
             return _not_entitled(kind, component, why)
@@ -133,17 +131,8 @@ def provisioner_key_ready(
         return _absent(kind, component, "The key is gone; the next update makes another.")
     if not provisioned:
         return _not_entitled(kind, component, "No key is made until it is entitled.")
-    if deferred:
-        waits = ", ".join(sorted(deferred))
-        return Condition(
-            component=component, type=kind, status="False", reason="RotationDeferred",
-            message=f"Key {name} stays; put off until it is entitled again: {waits}.",
-        )  # fmt: skip
-    if reason:
-        said = f"Key {name} was left as it is: {reason}."
-        return Condition(
-            component=component, type=kind, status="Unknown", reason=reason, message=said
-        )
+    if deferred or reason:
+        return _left_alone(kind, component, f"Key {name}", "RotationDeferred", deferred, reason)
     return _good(kind, component, "Issued", f"Key {name}.")
 
 
@@ -163,9 +152,7 @@ def daemons_connected(
         return _not_entitled(kind, component, "No daemon is waited for until it is entitled.")
     if not connected:
         why = f"Coderd has lately seen fewer daemons with this key than wanted, {minimum}."
-        return Condition(
-            component=component, type=kind, status="False", reason=reason or "TooFew", message=why
-        )
+        return _bad(kind, component, reason or "TooFew", why)
     if skewed:
         why = f"Connected, but not with coderd's version: {', '.join(sorted(skewed))}."
         return _good(kind, component, "VersionSkew", why)
@@ -186,17 +173,9 @@ def proxy_registered(
         return _absent(kind, component, "It is gone; the next update registers it again.")
     if not provisioned:
         return _not_entitled(kind, component, "It is not registered until it is entitled.")
-    if deferred:
-        waits = ", ".join(sorted(deferred))
-        return Condition(
-            component=component, type=kind, status="False", reason="ChangeDeferred",
-            message=f"Put off until it is entitled again: {waits}.",
-        )  # fmt: skip
-    if reason:
-        said = f"The registration was left as it is: {reason}."
-        return Condition(
-            component=component, type=kind, status="Unknown", reason=reason, message=said
-        )
+    if deferred or reason:
+        who = "The registration"
+        return _left_alone(kind, component, who, "ChangeDeferred", deferred, reason)
     return _good(kind, component, "Registered", "Known to coderd.")
 
 
@@ -210,11 +189,9 @@ def proxy_healthy(component: str, *, provisioned: bool, health: str) -> Conditio
     if health in ("", "unknown", "unregistered"):
         why = "It has not reported to coderd yet."
         said = "Unregistered" if health == "unregistered" else "NotSeen"
-        return Condition(component=component, type=kind, status="Unknown", reason=said, message=why)
+        return _bad(kind, component, said, why, "Unknown")
     why = f"Coderd calls it {health}."
-    return Condition(
-        component=component, type=kind, status="False", reason=health.capitalize(), message=why
-    )
+    return _bad(kind, component, health.capitalize(), why)
 
 
 def aggregate(conditions: Iterable[Condition]) -> Condition:
@@ -236,28 +213,37 @@ def aggregate(conditions: Iterable[Condition]) -> Condition:
 def _pods(kind: str, component: str, wanted: int, ready: int) -> Condition:
     if wanted == 0:
         why = "Scaled to zero by the config."
-        return Condition(
-            component=component, type=kind, status="False", reason="ScaledToZero", message=why
-        )
+        return _bad(kind, component, "ScaledToZero", why)
     if ready >= wanted:
         return _good(kind, component, "Ready", f"{wanted} of {wanted} pods are ready.")
     why = f"{ready} of {wanted} pods are ready."
-    return Condition(
-        component=component, type=kind, status="False", reason=Reason.PENDING, message=why
-    )
+    return _bad(kind, component, Reason.PENDING, why)
+
+
+def _left_alone(
+    kind: str, component: str, who: str, put_off: str, deferred: Sequence[str], reason: str
+) -> Condition:
+    """There, but not as the config asks: it waits for a license, or coderd did not answer."""
+    if deferred:
+        waits = ", ".join(sorted(deferred))
+        why = f"{who} stays; put off until it is entitled again: {waits}."
+        return _bad(kind, component, put_off, why)
+    return _bad(kind, component, reason, f"{who} was left as it is: {reason}.", "Unknown")
 
 
 def _good(kind: str, component: str, reason: str, message: str) -> Condition:
     return Condition(component=component, type=kind, status="True", reason=reason, message=message)
 
 
+def _bad(
+    kind: str, component: str, reason: str, message: str, status: Status = "False"
+) -> Condition:
+    return Condition(component=component, type=kind, status=status, reason=reason, message=message)
+
+
 def _not_entitled(kind: str, component: str, message: str) -> Condition:
-    return Condition(
-        component=component, type=kind, status="False", reason=Reason.NOT_ENTITLED, message=message
-    )
+    return _bad(kind, component, Reason.NOT_ENTITLED, message)
 
 
 def _absent(kind: str, component: str, message: str) -> Condition:
-    return Condition(
-        component=component, type=kind, status="False", reason=Reason.NOT_FOUND, message=message
-    )
+    return _bad(kind, component, Reason.NOT_FOUND, message)
