@@ -1,5 +1,7 @@
 """Plays the daemons and proxies of a cluster, or of one namespace of it, against a coderd.
 
+What stands in front of pods is played too: see `front_door`.
+
 A pod that runs gets a program within a few tenths of a second, a pod that goes away loses it. Whose
 turn it is is decided in `container`; here are only tasks and clients. When the playing itself ends,
 nobody says goodbye: that is a node that lost its power, and coderd notices later.
@@ -14,7 +16,7 @@ from pathlib import Path
 import httpx
 
 from sandbox.cluster import api
-from sandbox.pods import daemon, kubelet, proxy, watching
+from sandbox.pods import daemon, front_door, kubelet, proxy, watching
 from sandbox.pods.container import Program, containers
 from sandbox.pods.program import Exited, Life
 
@@ -44,7 +46,8 @@ class Players:
             httpx.AsyncClient(base_url=coderd_url, timeout=5, trust_env=False) as coderd,
             asyncio.TaskGroup() as tasks,
         ):
-            async for present in watching.pods(kube, namespace):
+            tasks.create_task(front_door.give_addresses(kube, namespace))
+            async for present in watching.objects(kube, "/api/v1", namespace, "pods"):
                 wanted = containers(present)
                 for uid in self._lives.keys() - wanted.keys():
                     self._lives.pop(uid).ended.set()

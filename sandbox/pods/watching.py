@@ -1,4 +1,4 @@
-"""Follows the pods of a cluster: all of them once, then every change as it happens.
+"""Follows the objects of one kind in a cluster: all of them once, then every change as it happens.
 
 Goes on after whatever befalls the API server: a watch that ends is followed by a fresh list.
 """
@@ -15,9 +15,11 @@ from sandbox.pods.container import Object
 _AGAIN = 0.2
 
 
-async def pods(kube: httpx.AsyncClient, namespace: str | None) -> AsyncGenerator[list[Object]]:
-    """The pods as they are, whenever something about them has changed."""
-    path = f"/api/v1/namespaces/{namespace}/pods" if namespace else "/api/v1/pods"
+async def objects(
+    kube: httpx.AsyncClient, api: str, namespace: str | None, plural: str
+) -> AsyncGenerator[list[Object]]:
+    """As they are, whenever something about them has changed; `api` is e.g. `/api/v1`."""
+    path = f"{api}/namespaces/{namespace}/{plural}" if namespace else f"{api}/{plural}"
     while True:
         try:
             async for present in _until_it_ends(kube, path):
@@ -30,7 +32,7 @@ async def _until_it_ends(kube: httpx.AsyncClient, path: str) -> AsyncGenerator[l
     answer = await kube.get(path)
     answer.raise_for_status()
     listed: dict[str, Any] = answer.json()
-    known: dict[str, Object] = {pod["metadata"]["uid"]: pod for pod in listed["items"]}
+    known: dict[str, Object] = {each["metadata"]["uid"]: each for each in listed["items"]}
     yield list(known.values())
     since = {"watch": "true", "resourceVersion": listed["metadata"]["resourceVersion"]}
     # No limit on reading: a quiet cluster is silent for minutes.
@@ -42,9 +44,9 @@ async def _until_it_ends(kube: httpx.AsyncClient, path: str) -> AsyncGenerator[l
             if event["type"] == "ERROR":
                 # Our place in history is forgotten: list again.
                 return
-            pod: Object = event["object"]
+            changed: Object = event["object"]
             if event["type"] == "DELETED":
-                known.pop(pod["metadata"]["uid"], None)
+                known.pop(changed["metadata"]["uid"], None)
             else:
-                known[pod["metadata"]["uid"]] = pod
+                known[changed["metadata"]["uid"]] = changed
             yield list(known.values())
