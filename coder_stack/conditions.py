@@ -6,6 +6,7 @@ words of coderd/reasons.py, plus `Ready` and its kin for what is well.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +15,7 @@ from coder_stack.coderd.reasons import Reason
 
 __all__ = [
     "Condition",
+    "LicenseFacts",
     "aggregate",
     "bootstrap_secret_ready",
     "control_plane_ready",
@@ -90,25 +92,38 @@ def is_entitled(features: Mapping[str, Mapping[str, Any]], feature: str) -> bool
     return features.get(feature, {}).get("entitlement") in ENTITLED
 
 
-def entitled(kind: str, component: str, feature: str, facts: Mapping[str, Any]) -> Condition:
-    """`facts` are the outputs of Entitlements: features, tier, stale, reason (E3-E6)."""
-    features: Mapping[str, Mapping[str, Any]] = facts.get("features") or {}
-    reason, tier = facts.get("reason") or "", facts.get("tier", "unknown")
-    if tier == "unknown":
+@dataclass(frozen=True, kw_only=True)
+class LicenseFacts:
+    """What is known of the license: those outputs of Entitlements that decide anything (E3-E6)."""
+
+    features: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
+    tier: str = "unknown"
+    stale: bool = False
+    reason: str = ""
+
+    def allows(self, feature: str) -> bool:
+        """Grace included."""
+        return is_entitled(self.features, feature)
+
+
+def entitled(kind: str, component: str, feature: str, license_: LicenseFacts) -> Condition:
+    """The license allows the feature."""
+    reason = license_.reason
+    if license_.tier == "unknown":
         why = "What the license allows could not be read yet."
         said = reason or Reason.ENTITLEMENTS_QUERY_FAILED
         return _bad(kind, component, said, why, "Unknown")
-    if not is_entitled(features, feature):
+    if not license_.allows(feature):
         if reason == Reason.NOT_SUPPORTED:
             why = "This build of coderd has no licensed features."
             return _bad(kind, component, reason, why)
-        if facts.get("stale"):
+        if license_.stale:
             why = f"The license did not allow {feature}, as last known: {reason}."
             return _not_entitled(kind, component, why)
         return _not_entitled(kind, component, f"The license does not allow {feature}.")
-    if features[feature].get("entitlement") == "grace_period":
+    if license_.features[feature].get("entitlement") == "grace_period":
         return _good(kind, component, "GracePeriod", f"{feature} ends soon: renew the license.")
-    if facts.get("stale"):
+    if license_.stale:
         return _good(kind, component, "LastKnown", f"{feature}, as last known: {reason}.")
     return _good(kind, component, "Entitled", f"The license allows {feature}.")
 

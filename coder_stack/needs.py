@@ -7,7 +7,7 @@ happens while a feature is missing: gates are in dynamic/ and components/.
 from collections.abc import Mapping
 from typing import Any
 
-from coder_stack.conditions import is_entitled
+from coder_stack.conditions import LicenseFacts
 from coder_stack.settings import Settings
 
 __all__ = [
@@ -44,15 +44,14 @@ def needs(settings: Settings) -> dict[str, tuple[str, ...]]:
     return {feature: who for feature, who in found.items() if who}
 
 
-def ledger(needed: Mapping[str, tuple[str, ...]], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+def ledger(needed: Mapping[str, tuple[str, ...]], license_: LicenseFacts) -> list[dict[str, Any]]:
     """Each needed feature with what coderd says about it."""
-    features: Mapping[str, Mapping[str, Any]] = facts.get("features") or {}
     return [
         {
             "feature": feature,
             "neededBy": list(who),
-            "entitlement": features.get(feature, {}).get("entitlement", "unknown"),
-            "entitled": is_entitled(features, feature),
+            "entitlement": license_.features.get(feature, {}).get("entitlement", "unknown"),
+            "entitled": license_.allows(feature),
         }
         for feature, who in sorted(needed.items())
     ]

@@ -4,7 +4,7 @@ Wires and nothing else; what an object looks like is decided in components/, wha
 in conditions.py.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
+from coder_stack.components.standing import Standing
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
-from coder_stack.conditions import Condition, aggregate, entitled
+from coder_stack.conditions import LicenseFacts, aggregate, entitled
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.needs import HIGH_AVAILABILITY, ledger, needs
@@ -93,7 +94,7 @@ class CoderStack(pulumi.ComponentResource):
             for each in settings.proxies
         ]
         self.reconcile_job = self._reconcile_job()
-        self.needs = self.operator.facts.apply(lambda facts: ledger(needed, facts))
+        self.needs = self.operator.license_facts.apply(lambda known: ledger(needed, known))
         self.conditions = self._conditions()
         self.register_outputs({"conditions": self.conditions})
 
@@ -186,16 +187,16 @@ class CoderStack(pulumi.ComponentResource):
         parts = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
         highly_available = self._settings.control_plane.replicas > 1
 
-        def judged(found: Mapping[str, Any]) -> list[dict[str, str]]:
-            every = [Condition.model_validate(each) for part in found["parts"] for each in part]
+        def judged(license_: LicenseFacts, standings: Iterable[Standing]) -> list[dict[str, str]]:
+            every = [each for standing in standings for each in standing.conditions]
             if highly_available:
                 kind = "HighAvailabilityEntitled"
-                every.append(entitled(kind, "controlPlane", HIGH_AVAILABILITY, found["facts"]))
+                every.append(entitled(kind, "controlPlane", HIGH_AVAILABILITY, license_))
             return [each.model_dump() for each in (*every, aggregate(every))]
 
         return pulumi.Output.all(
-            parts=[part.conditions for part in parts], facts=self.operator.facts
-        ).apply(judged)
+            self.operator.license_facts, *(part.standing for part in parts)
+        ).apply(lambda known: judged(known[0], known[1:]))
 
 
 def connection_of(settings: Settings) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from coder_stack.components.exposure import http_route, ingress
 from coder_stack.components.labels import Labels
 from coder_stack.components.place import ready_replicas
 from coder_stack.components.site import METRICS_PORT, Site
+from coder_stack.components.standing import Standing, conditions_of
 from coder_stack.components.surroundings import (
     disruption_budget,
     network_policy,
@@ -50,6 +51,7 @@ class ControlPlane(pulumi.ComponentResource):
     """Pods that Kubernetes called ready when it was last asked."""
     phase: pulumi.Output[str]
     """`Ready` once every wanted pod is ready, `Pending` before."""
+    standing: pulumi.Output[Standing]
     conditions: pulumi.Output[list[dict[str, str]]]
     """ControlPlaneReady."""
 
@@ -122,7 +124,8 @@ class ControlPlane(pulumi.ComponentResource):
             lambda pods: control_plane_ready("controlPlane", int(pods[0]), int(pods[1]))
         )
         self.phase = ready.apply(lambda found: "Ready" if found.status == "True" else "Pending")
-        self.conditions = ready.apply(lambda found: [found.model_dump()])
+        self.standing = ready.apply(lambda found: Standing(conditions=(found,)))
+        self.conditions = conditions_of(self.standing)
         self.register_outputs(
             {
                 "url": self.url,

@@ -5,13 +5,11 @@ The material is in a Secret, and pods run once it was there; a license that is l
 """
 
 import base64
-from collections.abc import Mapping
-from typing import Any
 
 import pulumi
 from pulumi_kubernetes import core, meta
 
-__all__ = ["gated_replicas", "known", "material_secret", "revision"]
+__all__ = ["gated_replicas", "material_secret", "revision"]
 
 
 def gated_replicas(
@@ -27,18 +25,6 @@ def gated_replicas(
 def revision(checksum: pulumi.Output[str], replicas: pulumi.Output[int]) -> pulumi.Output[str]:
     """What the pods run with and how many they are: another one asks for another look at them."""
     return pulumi.Output.all(checksum, replicas).apply(lambda both: f"{both[0] or ''}/{both[1]}")
-
-
-def known(
-    facts: pulumi.Output[dict[str, Any]], otherwise: Mapping[str, Any]
-) -> pulumi.Output[dict[str, Any]]:
-    """Observed facts without holes.
-
-    A refresh that runs the program hands it None for every output of what it has found gone.
-    """
-    return facts.apply(
-        lambda seen: {**otherwise, **{k: v for k, v in seen.items() if v is not None}}
-    )
 
 
 def material_secret(

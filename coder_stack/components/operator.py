@@ -12,7 +12,8 @@ import pulumi
 
 from coder_stack import conditions
 from coder_stack.components.operator_handle import OperatorHandle
-from coder_stack.conditions import Condition
+from coder_stack.components.standing import Standing, conditions_of, seen
+from coder_stack.conditions import Condition, LicenseFacts
 from coder_stack.dynamic.entitlements import Entitlements
 from coder_stack.dynamic.license import License
 from coder_stack.dynamic.operator_access import OperatorAccess
@@ -49,7 +50,8 @@ class Operator(pulumi.ComponentResource):
     access: OperatorAccess
     license: License | None
     entitlements: Entitlements
-    facts: pulumi.Output[Mapping[str, Any]]
+    license_facts: pulumi.Output[LicenseFacts]
+    standing: pulumi.Output[Standing]
     conditions: pulumi.Output[list[dict[str, str]]]
 
     def __init__(
@@ -79,7 +81,8 @@ class Operator(pulumi.ComponentResource):
             # After the license: what is read then is what the license has changed.
             opts=self._child(self.access, *([self.license] if self.license else [])),
         )
-        self.facts = pulumi.Output.all(
+        self.license_facts = seen(
+            LicenseFacts,
             features=self.entitlements.features,
             tier=self.entitlements.tier,
             stale=self.entitlements.stale,
@@ -90,9 +93,10 @@ class Operator(pulumi.ComponentResource):
             token=self.access.token,
             deployment_id=self.access.deployment_id,
             version=self.access.version,
-            facts=self.facts,
+            license=self.license_facts,
         )
-        self.conditions = self._conditions(given)
+        self.standing = self._standing(given)
+        self.conditions = conditions_of(self.standing)
         self.register_outputs({"conditions": self.conditions})
 
     def _license(self) -> License | None:
@@ -123,7 +127,7 @@ class Operator(pulumi.ComponentResource):
             opts=self._child(*self._args.after),
         )
 
-    def _conditions(self, given: SecretValue | None) -> pulumi.Output[list[dict[str, str]]]:
+    def _standing(self, given: SecretValue | None) -> pulumi.Output[Standing]:
         observed: dict[str, pulumi.Input[Any]] = {"user": self.access.user}
         if given:
             observed["secret"] = given.reason
@@ -133,7 +137,7 @@ class Operator(pulumi.ComponentResource):
             observed["message"] = self.license.message
         secret = self._args.settings.token_secret
 
-        def judged(facts: Mapping[str, Any]) -> list[dict[str, str]]:
+        def judged(facts: Mapping[str, Any]) -> Standing:
             found: list[Condition] = []
             if secret:
                 where = f"Secret {secret.namespace or self._args.namespace}/{secret.name}"
@@ -148,7 +152,7 @@ class Operator(pulumi.ComponentResource):
                         message=facts["message"] or "",
                     )
                 )
-            return [each.model_dump() for each in found]
+            return Standing(conditions=tuple(found))
 
         return pulumi.Output.all(**observed).apply(judged)
 

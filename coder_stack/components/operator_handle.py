@@ -10,7 +10,7 @@ from typing import Any
 
 import pulumi
 
-from coder_stack.conditions import is_entitled
+from coder_stack.conditions import LicenseFacts
 
 __all__ = ["OperatorHandle"]
 
@@ -25,9 +25,8 @@ class OperatorHandle:
     deployment_id: pulumi.Input[str]
     version: pulumi.Input[str]
     """Of coderd."""
-    facts: pulumi.Output[Mapping[str, Any]]
-    """Outputs of Entitlements: features, tier, stale, reason."""
+    license: pulumi.Output[LicenseFacts]
 
     def entitled(self, feature: str) -> pulumi.Output[bool]:
         """Whether the license allows it, grace included (E3)."""
-        return self.facts.apply(lambda facts: is_entitled(facts.get("features") or {}, feature))
+        return self.license.apply(lambda known: known.allows(feature))

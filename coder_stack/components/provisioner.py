@@ -5,52 +5,38 @@ deleted. Without entitlement everything is there but the key and the pods (E4). 
 a key is (dynamic/provisioner_key.py), and the namespaces, which exist already.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
 
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.gated import (
-    gated_replicas,
-    known,
-    material_secret,
-    revision,
-)
+from coder_stack.components.gated import gated_replicas, material_secret, revision
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
 from coder_stack.components.place import Place, ready_replicas
 from coder_stack.components.pod import Container, secret_env
+from coder_stack.components.standing import Standing, conditions_of, seen, summary_of
 from coder_stack.components.workspace_rights import workspace_rights
 from coder_stack.conditions import (
     Condition,
+    LicenseFacts,
     daemons_connected,
     deployment_ready,
     entitled,
-    is_entitled,
     provisioner_key_ready,
     secret_ready,
 )
 from coder_stack.dynamic.daemons_connected import DaemonsConnected
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 from coder_stack.naming import fit
+from coder_stack.needs import EXTERNAL_PROVISIONERS
 from coder_stack.settings import Image
 from coder_stack.settings import Provisioner as Settings
 
 __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
-
-FEATURE = "external_provisioner_daemons"
-_NOTHING_KNOWN: Mapping[str, Any] = {
-    **dict.fromkeys(("organization", "key_id", "key_name", "created_at", "secret_name"), ""),
-    **dict.fromkeys(("key_reason", "daemons_reason"), ""),
-    **dict.fromkeys(("provisioned", "connected"), False),
-    **dict.fromkeys(("ready", "daemons"), 0),
-    **dict.fromkeys(("deferred", "versions", "skewed"), ()),
-    "license": {},
-    "tags": {},
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +62,7 @@ class Provisioner(pulumi.ComponentResource):
     secret: core.v1.Secret
     deployment: apps.v1.Deployment
     daemons: DaemonsConnected
+    standing: pulumi.Output[Standing]
     conditions: pulumi.Output[list[dict[str, str]]]
     summary: pulumi.Output[dict[str, Any]]
     """For the stack's outputs: which key, how old, which tags, how many daemons."""
@@ -114,11 +101,9 @@ class Provisioner(pulumi.ComponentResource):
             after=[self.secret, *rights],
         )
         self.daemons = self._daemons()
-        facts = self._facts()
-        self.conditions = facts.apply(
-            lambda seen: [c.model_dump() for c in _conditions(want, seen)]
-        )
-        self.summary = facts.apply(lambda seen: _summary(want, seen, datetime.now(UTC).date()))
+        self.standing = self._seen().apply(lambda found: _standing(want, found))
+        self.conditions = conditions_of(self.standing)
+        self.summary = summary_of(self.standing)
         self.register_outputs({"conditions": self.conditions, "summary": self.summary})
 
     def _key(self) -> ProvisionerKey:
@@ -134,7 +119,7 @@ class Provisioner(pulumi.ComponentResource):
             deployment_id=operator.deployment_id,
             trigger=key.rotation,
             rotate_after_days=key.rotate_after_days,
-            enabled=operator.entitled(FEATURE),
+            enabled=operator.entitled(EXTERNAL_PROVISIONERS),
             adopt_material=self._args.adopted_material,
             opts=self._place.child(),
         )
@@ -202,10 +187,11 @@ class Provisioner(pulumi.ComponentResource):
             opts=self._place.child(self.deployment),
         )
 
-    def _facts(self) -> pulumi.Output[dict[str, Any]]:
+    def _seen(self) -> pulumi.Output["_Seen"]:
         key, daemons = self.key, self.daemons
-        facts = pulumi.Output.all(
-            license=self._args.operator.facts,
+        return seen(
+            _Seen,
+            license=self._args.operator.license,
             organization=key.organization,
             key_id=key.key_id,
             key_name=key.name,
@@ -222,7 +208,28 @@ class Provisioner(pulumi.ComponentResource):
             daemons_reason=daemons.reason,
             skewed=daemons.skewed,
         )
-        return known(facts, _NOTHING_KNOWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """Facts about the key, its Secret, the pods and their daemons."""
+
+    license: LicenseFacts
+    organization: str = ""
+    key_id: str = ""
+    key_name: str = ""
+    created_at: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict[str, str])
+    provisioned: bool = False
+    key_reason: str = ""
+    deferred: Sequence[str] = ()
+    secret_name: str = ""
+    ready: int = 0
+    daemons: int = 0
+    versions: Sequence[str] = ()
+    connected: bool = False
+    daemons_reason: str = ""
+    skewed: Sequence[str] = ()
 
 
 def age_in_days(created_at: str, today: date) -> int | None:
@@ -232,41 +239,44 @@ def age_in_days(created_at: str, today: date) -> int | None:
     return (today - datetime.fromisoformat(created_at).astimezone(UTC).date()).days
 
 
-def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
-    about, provisioned = f"provisioner/{want.name}", bool(seen["provisioned"])
-    allowed = is_entitled(seen["license"].get("features") or {}, FEATURE)
-    awake = provisioned or allowed
-    return [
-        entitled("ExternalProvisionersEntitled", about, FEATURE, seen["license"]),
+def _standing(want: Settings, found: _Seen) -> Standing:
+    return Standing(
+        conditions=_conditions(want, found),
+        summary={
+            "name": want.name,
+            "organization": found.organization,
+            "keyId": found.key_id,
+            "keyName": found.key_name if found.provisioned else "",
+            "keyCreatedAt": found.created_at,
+            "keyAgeDays": age_in_days(found.created_at, datetime.now(UTC).date()),
+            "tags": found.tags,
+            "daemons": int(found.daemons),
+            "versions": found.versions,
+        },
+    )
+
+
+def _conditions(want: Settings, found: _Seen) -> tuple[Condition, ...]:
+    about = f"provisioner/{want.name}"
+    allowed = found.license.allows(EXTERNAL_PROVISIONERS)
+    awake = found.provisioned or allowed
+    return (
+        entitled("ExternalProvisionersEntitled", about, EXTERNAL_PROVISIONERS, found.license),
         provisioner_key_ready(
             about,
-            provisioned=provisioned,
-            name=seen["key_name"],
-            reason=seen["key_reason"],
-            deferred=seen["deferred"],
+            provisioned=found.provisioned,
+            name=found.key_name,
+            reason=found.key_reason,
+            deferred=found.deferred,
             allowed=allowed,
         ),
-        secret_ready("ProvisionerKeySecretReady", about, seen["secret_name"], provisioned=awake),
-        deployment_ready(about, want.replicas, seen["ready"], gated=not awake),
+        secret_ready("ProvisionerKeySecretReady", about, found.secret_name, provisioned=awake),
+        deployment_ready(about, want.replicas, found.ready, gated=not awake),
         daemons_connected(
             about,
-            connected=bool(seen["connected"]),
+            connected=found.connected,
             minimum=want.replicas,
-            reason=seen["daemons_reason"],
-            skewed=seen["skewed"],
+            reason=found.daemons_reason,
+            skewed=found.skewed,
         ),
-    ]
-
-
-def _summary(want: Settings, seen: Mapping[str, Any], today: date) -> dict[str, Any]:
-    return {
-        "name": want.name,
-        "organization": seen["organization"],
-        "keyId": seen["key_id"],
-        "keyName": seen["key_name"] if seen["provisioned"] else "",
-        "keyCreatedAt": seen["created_at"],
-        "keyAgeDays": age_in_days(seen["created_at"], today),
-        "tags": seen["tags"],
-        "daemons": int(seen["daemons"]),
-        "versions": seen["versions"],
-    }
+    )

@@ -5,47 +5,35 @@ everything is there but the registration and the pods (E4). Leaves alone DNS, in
 certificates in front of the Service, and what the proxy tells coderd about itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.gated import (
-    gated_replicas,
-    known,
-    material_secret,
-    revision,
-)
+from coder_stack.components.gated import gated_replicas, material_secret, revision
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
 from coder_stack.components.place import Place, ready_replicas
 from coder_stack.components.pod import Container, probe, secret_env
+from coder_stack.components.standing import Standing, conditions_of, seen, summary_of
 from coder_stack.conditions import (
-    Condition,
+    LicenseFacts,
     deployment_ready,
     entitled,
-    is_entitled,
     proxy_healthy,
     proxy_registered,
 )
 from coder_stack.dynamic.proxy_health import ProxyHealth
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
 from coder_stack.naming import fit
+from coder_stack.needs import WORKSPACE_PROXIES
 from coder_stack.settings import Image
 from coder_stack.settings import WorkspaceProxy as Settings
 
 __all__ = ["WorkspaceProxy", "WorkspaceProxyArgs"]
 
-FEATURE = "workspace_proxy"
-_NOTHING_KNOWN: Mapping[str, Any] = {
-    **dict.fromkeys(("proxy_id", "display_name", "reason", "health", "version"), ""),
-    "license": {},
-    "provisioned": False,
-    "deferred": (),
-    "ready": 0,
-}
 _HTTP_PORT = 8080
 
 
@@ -71,6 +59,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
     deployment: apps.v1.Deployment
     service: core.v1.Service
     health: ProxyHealth
+    standing: pulumi.Output[Standing]
     conditions: pulumi.Output[list[dict[str, str]]]
     summary: pulumi.Output[dict[str, Any]]
     """For the stack's outputs: id, looks, URL, health and version as coderd saw them last."""
@@ -109,11 +98,9 @@ class WorkspaceProxy(pulumi.ComponentResource):
         )
         self.service = self._service()
         self.health = self._health()
-        facts = self._facts()
-        self.conditions = facts.apply(
-            lambda seen: [c.model_dump() for c in _conditions(want, seen)]
-        )
-        self.summary = facts.apply(lambda seen: _summary(want, seen))
+        self.standing = self._seen().apply(lambda found: _standing(want, found))
+        self.conditions = conditions_of(self.standing)
+        self.summary = summary_of(self.standing)
         self.register_outputs({"conditions": self.conditions, "summary": self.summary})
 
     def _registration(self) -> WorkspaceProxyRegistration:
@@ -126,7 +113,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
             display_name=want.display_name,
             icon=want.icon,
             trigger=want.rotation,
-            enabled=operator.entitled(FEATURE),
+            enabled=operator.entitled(WORKSPACE_PROXIES),
             opts=self._place.child(),
         )
 
@@ -192,10 +179,11 @@ class WorkspaceProxy(pulumi.ComponentResource):
             opts=self._place.child(self.deployment, self.service),
         )
 
-    def _facts(self) -> pulumi.Output[dict[str, Any]]:
+    def _seen(self) -> pulumi.Output["_Seen"]:
         registered = self.registration
-        facts = pulumi.Output.all(
-            license=self._args.operator.facts,
+        return seen(
+            _Seen,
+            license=self._args.operator.license,
             proxy_id=registered.proxy_id,
             display_name=registered.display_name,
             provisioned=registered.provisioned,
@@ -205,33 +193,46 @@ class WorkspaceProxy(pulumi.ComponentResource):
             version=self.health.version,
             ready=ready_replicas(self.deployment),
         )
-        return known(facts, _NOTHING_KNOWN)
 
 
-def _conditions(want: Settings, seen: Mapping[str, Any]) -> list[Condition]:
-    about, provisioned = f"proxy/{want.name}", bool(seen["provisioned"])
-    allowed = is_entitled(seen["license"].get("features") or {}, FEATURE)
-    awake = provisioned or allowed
-    return [
-        entitled("WorkspaceProxyEntitled", about, FEATURE, seen["license"]),
-        proxy_registered(
-            about,
-            provisioned=provisioned,
-            reason=seen["reason"],
-            deferred=seen["deferred"],
-            allowed=allowed,
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """Facts about the registration, the pods, and what coderd says of them."""
+
+    license: LicenseFacts
+    proxy_id: str = ""
+    display_name: str = ""
+    provisioned: bool = False
+    reason: str = ""
+    deferred: Sequence[str] = ()
+    health: str = ""
+    version: str = ""
+    ready: int = 0
+
+
+def _standing(want: Settings, found: _Seen) -> Standing:
+    about = f"proxy/{want.name}"
+    allowed = found.license.allows(WORKSPACE_PROXIES)
+    awake = found.provisioned or allowed
+    return Standing(
+        conditions=(
+            entitled("WorkspaceProxyEntitled", about, WORKSPACE_PROXIES, found.license),
+            proxy_registered(
+                about,
+                provisioned=found.provisioned,
+                reason=found.reason,
+                deferred=found.deferred,
+                allowed=allowed,
+            ),
+            deployment_ready(about, want.replicas, found.ready, gated=not awake),
+            proxy_healthy(about, provisioned=awake, health=found.health),
         ),
-        deployment_ready(about, want.replicas, seen["ready"], gated=not awake),
-        proxy_healthy(about, provisioned=awake, health=seen["health"]),
-    ]
-
-
-def _summary(want: Settings, seen: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "name": want.name,
-        "displayName": seen["display_name"],
-        "proxyId": seen["proxy_id"],
-        "accessUrl": want.access_url,
-        "health": seen["health"],
-        "version": seen["version"],
-    }
+        summary={
+            "name": want.name,
+            "displayName": found.display_name,
+            "proxyId": found.proxy_id,
+            "accessUrl": want.access_url,
+            "health": found.health,
+            "version": found.version,
+        },
+    )

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from coder_stack.conditions import (
     Condition,
+    LicenseFacts,
     aggregate,
     bootstrap_secret_ready,
     control_plane_ready,
     daemons_connected,
     deployment_ready,
     entitled,
-    is_entitled,
     license_applied,
     operator_access_ready,
     provisioner_key_ready,
@@ -33,9 +33,9 @@ def said(condition: Condition) -> tuple[str, str]:
     return condition.status, condition.reason
 
 
-def facts(entitlement: str | None = "entitled", **more: Any) -> dict[str, Any]:
+def facts(entitlement: str | None = "entitled", **more: Any) -> LicenseFacts:
     features = {FEATURE: {"entitlement": entitlement}} if entitlement else {}
-    return {"features": features, "tier": "premium", "stale": False, "reason": "", **more}
+    return LicenseFacts(**{"features": features, "tier": "premium", **more})
 
 
 class TestPods:
@@ -92,16 +92,15 @@ class TestEntitled:
             (facts(stale=True, reason="Forbidden"), ("True", "LastKnown")),
             (facts("not_entitled"), ("False", "NotEntitled")),
             (facts(None), ("False", "NotEntitled")),
-            (facts(None, features=None), ("False", "NotEntitled")),
             (facts("not_entitled", stale=True, reason="Forbidden"), ("False", "NotEntitled")),
             (facts(None, tier="none", reason="NotSupported"), ("False", "NotSupported")),
             (facts(None, tier="unknown", reason="Forbidden"), ("Unknown", "Forbidden")),
             (facts(None, tier="unknown"), ("Unknown", "EntitlementsQueryFailed")),
-            ({}, ("Unknown", "EntitlementsQueryFailed")),
+            (LicenseFacts(), ("Unknown", "EntitlementsQueryFailed")),
         ],
     )
     def test_E3_E6_what_the_license_allows(
-        self, seen: dict[str, Any], expected: tuple[str, str]
+        self, seen: LicenseFacts, expected: tuple[str, str]
     ) -> None:
         condition = entitled("WorkspaceProxyEntitled", "proxy/x", FEATURE, seen)
         assert condition.type == "WorkspaceProxyEntitled"
@@ -117,7 +116,7 @@ class TestEntitled:
         for entitlement in ("entitled", "grace_period", "not_entitled", "", None):
             seen = facts(entitlement)
             condition = entitled("WorkspaceProxyEntitled", "proxy/x", FEATURE, seen)
-            assert is_entitled(seen["features"], FEATURE) == (condition.status == "True")
+            assert seen.allows(FEATURE) == (condition.status == "True")
 
 
 class TestProvisioner:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from coder_stack.conditions import LicenseFacts
 from coder_stack.needs import ledger, needs
 from coder_stack.settings import ControlPlane, Provisioner, Settings, WorkspaceProxy
 
@@ -50,7 +51,7 @@ def test_E3_the_ledger_compares_needs_with_what_coderd_says(
     said: str | None, entitled: bool
 ) -> None:
     features = {"workspace_proxy": {"entitlement": said}} if said else {}
-    assert ledger({"workspace_proxy": ("proxy/sydney",)}, {"features": features}) == [
+    assert ledger({"workspace_proxy": ("proxy/sydney",)}, LicenseFacts(features=features)) == [
         {
             "feature": "workspace_proxy",
             "neededBy": ["proxy/sydney"],

@@ -1,0 +1,46 @@
+"""What is known of a component, as one value that components hand to each other.
+
+An object and not a mapping: `Output.all` copies every mapping and list that it is given into
+Outputs of their own, again for each who asks. For fifty provisioners that was most of a preview.
+Mappings are for the border, where a component or the stack registers its outputs.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pulumi
+
+from coder_stack.conditions import Condition
+
+__all__ = ["Standing", "conditions_of", "seen", "summary_of"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """As of the last look."""
+
+    conditions: tuple[Condition, ...]
+    summary: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def seen(kind: Callable[..., T], **facts: pulumi.Input[Any]) -> pulumi.Output[T]:
+    """Observed facts, with `kind`'s own defaults for holes.
+
+    A refresh that runs the program hands it None for every output of what it has found gone.
+    """
+    return pulumi.Output.all(**facts).apply(
+        lambda found: kind(**{name: fact for name, fact in found.items() if fact is not None})
+    )
+
+
+def conditions_of(standing: pulumi.Output[Standing]) -> pulumi.Output[list[dict[str, str]]]:
+    """As the stack exports them."""
+    return standing.apply(lambda known: [each.model_dump() for each in known.conditions])
+
+
+def summary_of(standing: pulumi.Output[Standing]) -> pulumi.Output[dict[str, Any]]:
+    """As the stack exports it."""
+    return standing.apply(lambda known: dict(known.summary))
