@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pulumi.automation.errors import CommandError
+from pulumi.automation.events import EngineEvent
 
 from sandbox.home import CHECKOUT
-from tests.harness import Project
+from tests.harness import Outcome, Project, Step
 
 PACK = str(CHECKOUT / "policies")
 
@@ -27,15 +28,13 @@ class Violation:
 
 
 @dataclass
-class Run:
+class Run(Outcome):
     """One operation with the pack on."""
 
     failed: bool = False
-    text: str = ""
     violations: list[Violation] = field(default_factory=list[Violation])
     filled_in: set[str] = field(default_factory=set[str])
     """Rules that changed what is applied."""
-    changes: list[str] = field(default_factory=list[str])
 
     def rules(self, level: str) -> set[str]:
         return {each.rule for each in self.violations if each.level == level}
@@ -44,6 +43,12 @@ class Run:
         """What the rule said, if it was one thing."""
         (only,) = {each.message for each in self.violations if each.rule == rule}
         return only
+
+    def assert_clean(self) -> None:
+        """Nothing is stopped or filled in: the pack can be switched on at any time."""
+        assert not self.failed, self.text
+        assert self.rules("mandatory") == set(), self.text
+        assert self.filled_in == set(), self.text
 
 
 @dataclass
@@ -70,8 +75,8 @@ class Guarded:
         except CommandError as error:
             failed = True
             lines.append(str(error))
-        run = Run(failed, "\n".join(lines))
-        for line in log.read_text().splitlines():
+        run = Run(text="\n".join(lines), events=log.read_text().splitlines(), failed=failed)
+        for line in run.events:
             _note(json.loads(line), run)
         return run
 
@@ -84,5 +89,5 @@ def _note(event: dict[str, Any], run: Run) -> None:
         )
     if mended := event.get("policyRemediationEvent"):
         run.filled_in.add(mended["policyName"])
-    if (step := event.get("resourcePreEvent")) and step["metadata"]["op"] != "same":
-        run.changes.append(step["metadata"]["urn"].split("::")[-1])
+    if step := EngineEvent.from_json(event).resource_pre_event:
+        run.steps.append(Step.of(step.metadata))

@@ -1,0 +1,64 @@
+"""A config of examples/ on this test's cluster: changed is only where it runs.
+
+The head of an example says what its reader makes beforehand; `prepared` makes that, as far as
+anything here looks at it (no container runs, so nobody opens the database or a certificate).
+"""
+
+import base64
+import json
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from coder_stack.stack_file import read_stack_file
+from sandbox.home import CHECKOUT
+from sandbox.pods import playing
+from tests.engine.deployed import Deployed
+from tests.harness import PROJECT
+from tests.simulation import license_text
+
+EXAMPLES = sorted(CHECKOUT.glob("examples/*.yaml"))
+
+
+@contextmanager
+def prepared(stack: Deployed, example: Path) -> Generator[dict[str, Any]]:
+    """The stack is configured like the example; everything it counts on is there. Its settings."""
+    texts = read_stack_file(example, PROJECT).texts
+    settings = {key.removeprefix(f"{PROJECT}:"): json.loads(text) for key, text in texts.items()}
+    home = stack.project.namespace
+    plane = settings["controlPlane"]
+    here = {plane["namespace"]: home}
+    for part in settings.get("provisioners", []):
+        if "namespace" in part:
+            here[part["namespace"]] = part["namespace"] = f"{home}-{part['namespace']}"
+    plane["namespace"] = home
+    del settings["kubernetes"]
+    settings["access"] = {"url": stack.coderd.url}
+    stack.configure(**settings)
+
+    with ExitStack() as more:
+        existing = set(here.values()) - ({home} if plane.get("createNamespace", True) else set())
+        for namespace in existing:
+            _make(stack, "/api/v1/namespaces", {"metadata": {"name": namespace}})
+            if namespace != home:
+                more.callback(stack.project.cluster.delete, f"/api/v1/namespaces/{namespace}")
+                more.enter_context(
+                    playing(stack.project.cluster.kubeconfig, namespace, stack.coderd.url)
+                )
+        _provide_license(stack, settings)
+        yield settings
+
+
+def _provide_license(stack: Deployed, settings: dict[str, Any]) -> None:
+    secret = settings.get("license", {}).get("secret")
+    if secret:
+        data = {"license": base64.b64encode(license_text().encode()).decode()}
+        _make(stack, stack.project.path("secrets"), {"metadata": secret, "data": data})
+    elif "license" in settings:
+        stack.give("licenseJwt", license_text())
+
+
+def _make(stack: Deployed, path: str, body: dict[str, Any]) -> None:
+    with stack.project.cluster.http() as http:
+        http.post(path, json=body).raise_for_status()
