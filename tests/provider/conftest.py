@@ -1,6 +1,6 @@
 """A provider process and a simulated coderd for each test that asks for them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -16,6 +16,13 @@ def coderd() -> Iterator[Simulation]:
 
 
 @pytest.fixture
+def licensed() -> Iterator[Simulation]:
+    """The same with a license that entitles to everything."""
+    with simulated(licensed=True) as simulation:
+        yield simulation
+
+
+@pytest.fixture
 def process() -> Iterator[ProviderProcess]:
     with provider_process() as running:
         yield running
@@ -23,6 +30,13 @@ def process() -> Iterator[ProviderProcess]:
 
 @pytest.fixture(scope="module")
 def shared_process() -> Iterator[ProviderProcess]:
-    """For tests that neither read its stderr nor care what it has in memory for other coderds."""
+    """One for all tests of a file: each has a coderd of its own, and no process mixes those up."""
     with provider_process() as running:
         yield running
+
+
+@pytest.fixture
+def said(shared_process: ProviderProcess) -> Callable[[], str]:
+    """What the shared process has told the user since the test began."""
+    heard = len(shared_process.stderr)
+    return lambda: shared_process.stderr[heard:]

@@ -1,26 +1,17 @@
 """What many keys cost coderd, counted by its own log: numbers of requests are not noisy."""
 
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
-
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.provider.driver import ProviderProcess
-from tests.simulation import Simulation, simulated
+from tests.simulation import Simulation
 
 KEYS = 100
 WORKERS = 4
 """The provider's own limit: it serves four operations at once."""
 ITSELF = "GET /api/v2/provisionerkeys/{provisionerkey}"
-
-
-@pytest.fixture
-def coderd() -> Iterator[Simulation]:
-    with simulated(licensed=True) as simulation:
-        yield simulation
 
 
 def organizations(coderd: Simulation) -> list[str]:
@@ -41,19 +32,19 @@ def wish(coderd: Simulation, organization: str, number: int) -> dict[str, Any]:
 
 
 def test_design_8_a_hundred_keys_in_four_organizations_cost_few_requests(
-    coderd: Simulation, process: ProviderProcess
+    licensed: Simulation, process: ProviderProcess
 ) -> None:
     keys = process.of(ProvisionerKeyProvider())
-    where = organizations(coderd)
-    wishes = [wish(coderd, where[n % len(where)], n) for n in range(KEYS)]
-    coderd.forget_requests()
+    where = organizations(licensed)
+    wishes = [wish(licensed, where[n % len(where)], n) for n in range(KEYS)]
+    licensed.forget_requests()
 
     with ThreadPoolExecutor(WORKERS) as pool:
         held = list(pool.map(keys.create, wishes))
-        created = Counter(coderd.requests())
-        coderd.forget_requests()
+        created = Counter(licensed.requests())
+        licensed.forget_requests()
         seen = list(pool.map(keys.read, held))
-        refreshed = Counter(coderd.requests())
+        refreshed = Counter(licensed.requests())
 
     assert len({each.id for each in held}) == KEYS
     assert created.total() <= 2 * KEYS, created

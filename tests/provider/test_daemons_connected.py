@@ -1,35 +1,22 @@
 """Readiness by daemons through the real provider process, against the simulated coderd."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
-from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
-from tests.simulation import Simulation, simulated
+from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess
+from tests.simulation import Simulation
 
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[ProviderProcess]:
-    """One for all tests here: each has a coderd of its own, and no process mixes those up."""
-    with provider_process() as running:
-        yield running
-
-
 @pytest.fixture
-def coderd() -> Iterator[Simulation]:
-    with simulated(licensed=True) as simulation:
-        yield simulation
-
-
-@pytest.fixture
-def daemons(process: ProviderProcess) -> Driven:
-    return process.of(DaemonsConnectedProvider())
+def daemons(shared_process: ProviderProcess) -> Driven:
+    return shared_process.of(DaemonsConnectedProvider())
 
 
 class Key:
@@ -56,23 +43,23 @@ def wish(coderd: Simulation, key_id: str, **more: Any) -> dict[str, Any]:
 
 
 def test_P3_only_daemons_of_this_key_count_and_skew_is_reported(
-    coderd: Simulation, daemons: Driven
+    licensed: Simulation, daemons: Driven
 ) -> None:
-    ours, theirs = Key(coderd, "ours"), Key(coderd, "theirs")
+    ours, theirs = Key(licensed, "ours"), Key(licensed, "theirs")
     ours.daemon("a")
     ours.daemon("b", "v2.29.1+fff")
     theirs.daemon("c", "v1.0.0")
-    held = daemons.create(wish(coderd, ours.id, minimum=2, expected_version="v2.30.0+zzz"))
+    held = daemons.create(wish(licensed, ours.id, minimum=2, expected_version="v2.30.0+zzz"))
     assert held.outputs["count"] == 2
     assert held.outputs["connected"] is True
     assert held.outputs["versions"] == ["v2.29.1", "v2.30.0"]
     assert held.outputs["skewed"] == ["v2.29.1"]
 
 
-def test_P3_it_waits_until_enough_have_come(coderd: Simulation, daemons: Driven) -> None:
-    key = Key(coderd, "fleet")
+def test_P3_it_waits_until_enough_have_come(licensed: Simulation, daemons: Driven) -> None:
+    key = Key(licensed, "fleet")
     looked = threading.Event()
-    application = coderd.application
+    application = licensed.application
     usual = application.log.add
 
     def add(entry: Any) -> None:
@@ -83,46 +70,48 @@ def test_P3_it_waits_until_enough_have_come(coderd: Simulation, daemons: Driven)
     application.log.add = add  # type: ignore[method-assign]
     late = threading.Thread(target=lambda: looked.wait(30) and key.daemon("late"))
     late.start()
-    held = daemons.create(wish(coderd, key.id))
+    held = daemons.create(wish(licensed, key.id))
     late.join()
     assert held.outputs["count"] == 1
-    assert len(coderd.requests("GET", "/daemons")) >= 2
+    assert len(licensed.requests("GET", "/daemons")) >= 2
 
 
 def test_P3_the_wait_ends_with_a_reason_and_tells_how_far_it_came(
-    coderd: Simulation, daemons: Driven, process: ProviderProcess
+    licensed: Simulation, daemons: Driven, said: Callable[[], str]
 ) -> None:
-    key = Key(coderd, "fleet")
+    key = Key(licensed, "fleet")
     key.daemon("one")
     with pytest.raises(Failure) as failure:
-        daemons.create(wish(coderd, key.id, minimum=2, timeout_seconds=0.2))
+        daemons.create(wish(licensed, key.id, minimum=2, timeout_seconds=0.2))
     assert "Pending: provisioner daemons" in failure.value.last
     assert "1 of 2 have connected" in failure.value.last
-    assert "1 of 2 connected, waiting" in process.stderr
-    assert coderd.token not in process.stderr
+    assert "1 of 2 connected, waiting" in said()
+    assert licensed.token not in said()
 
 
-def test_P3_a_permanent_refusal_is_not_waited_out(coderd: Simulation, daemons: Driven) -> None:
-    for license_id in coderd.license_ids():
-        coderd.act("DELETE", f"/api/v2/licenses/{license_id}")
+def test_P3_a_permanent_refusal_is_not_waited_out(licensed: Simulation, daemons: Driven) -> None:
+    for license_id in licensed.license_ids():
+        licensed.act("DELETE", f"/api/v2/licenses/{license_id}")
     with pytest.raises(Failure, match="NotEntitled: provisioner daemons"):
-        daemons.create(wish(coderd, "b5cbc2ba-1f5c-4b4c-8f3a-2f1d9a3e4c51"))
+        daemons.create(wish(licensed, "b5cbc2ba-1f5c-4b4c-8f3a-2f1d9a3e4c51"))
 
 
-def test_E4_behind_a_closed_gate_nobody_is_waited_for(coderd: Simulation, daemons: Driven) -> None:
-    held = daemons.create(wish(coderd, "", enabled=False))
+def test_E4_behind_a_closed_gate_nobody_is_waited_for(
+    licensed: Simulation, daemons: Driven
+) -> None:
+    held = daemons.create(wish(licensed, "", enabled=False))
     assert (held.outputs["connected"], held.outputs["reason"]) == (False, "NotEntitled")
     assert daemons.read(held) is not None
-    assert coderd.requests() == []
+    assert licensed.requests() == []
 
 
 def test_P3_refresh_counts_again_and_fewer_daemons_are_no_drift(
-    coderd: Simulation, daemons: Driven
+    licensed: Simulation, daemons: Driven
 ) -> None:
-    key = Key(coderd, "fleet")
+    key = Key(licensed, "fleet")
     key.daemon("one")
-    held = daemons.create(wish(coderd, key.id))
-    coderd.act("POST", "/_sim/clock", {"advance_seconds": 600})
+    held = daemons.create(wish(licensed, key.id))
+    licensed.act("POST", "/_sim/clock", {"advance_seconds": 600})
     seen = daemons.read(held)
     assert seen is not None
     assert (seen.id, seen.inputs) == (held.id, held.inputs)
@@ -131,17 +120,17 @@ def test_P3_refresh_counts_again_and_fewer_daemons_are_no_drift(
     daemons.delete(held)
 
 
-def test_K5_a_rotated_key_is_waited_for_in_place(coderd: Simulation, daemons: Driven) -> None:
-    old, new = Key(coderd, "old"), Key(coderd, "new")
+def test_K5_a_rotated_key_is_waited_for_in_place(licensed: Simulation, daemons: Driven) -> None:
+    old, new = Key(licensed, "old"), Key(licensed, "new")
     old.daemon("a")
-    held = daemons.create(wish(coderd, old.id))
+    held = daemons.create(wish(licensed, old.id))
     with pytest.raises(Failure, match="Pending"):
-        daemons.update(held, wish(coderd, new.id, timeout_seconds=0.2))
+        daemons.update(held, wish(licensed, new.id, timeout_seconds=0.2))
     new.daemon("a")
-    assert daemons.update(held, wish(coderd, new.id)).outputs["count"] == 1
+    assert daemons.update(held, wish(licensed, new.id)).outputs["count"] == 1
 
 
-def test_unknown_values_pass_through_check(coderd: Simulation, daemons: Driven) -> None:
-    checked = daemons.check(wish(coderd, UNKNOWN))
+def test_unknown_values_pass_through_check(licensed: Simulation, daemons: Driven) -> None:
+    checked = daemons.check(wish(licensed, UNKNOWN))
     assert checked.failures == []
     assert checked.inputs["key_id"] == UNKNOWN

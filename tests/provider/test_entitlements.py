@@ -1,6 +1,5 @@
 """Entitlements through the real provider process: the live look, and what it leaves out."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,12 +14,6 @@ FACTS = {"tier", "has_license", "features", "errors", "stale", "reason"}
 @pytest.fixture
 def driven(shared_process: ProviderProcess) -> Driven:
     return shared_process.of(EntitlementsProvider())
-
-
-@pytest.fixture
-def licensed() -> Iterator[Simulation]:
-    with simulated(licensed=True) as simulation:
-        yield simulation
 
 
 def inputs(coderd: Simulation, **more: Any) -> dict[str, Any]:

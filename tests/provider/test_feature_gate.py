@@ -1,7 +1,6 @@
 """The feature gate through the real provider process: closed, open, and never closed again."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,12 +16,6 @@ NOBODY = {"url": "http://127.0.0.1:1"}
 @pytest.fixture
 def driven(shared_process: ProviderProcess) -> Driven:
     return shared_process.of(FeatureGateProvider())
-
-
-@pytest.fixture
-def licensed() -> Iterator[Simulation]:
-    with simulated(licensed=True) as simulation:
-        yield simulation
 
 
 def inputs(coderd: Simulation | None, feature: str = "high_availability") -> dict[str, Any]:

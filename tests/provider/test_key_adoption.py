@@ -3,7 +3,6 @@
 Each test has a process of its own, as each run of Pulumi has: what was offered stays in its memory.
 """
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -12,16 +11,10 @@ import pytest
 from coder_stack.dynamic.gate import NOT_PROVISIONED
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
-from tests.simulation import Simulation, simulated
+from tests.simulation import Simulation
 
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
 TAGS = {"region": "eu", "size": "l"}
-
-
-@pytest.fixture
-def coderd() -> Iterator[Simulation]:
-    with simulated(licensed=True) as simulation:
-        yield simulation
 
 
 @pytest.fixture
@@ -30,10 +23,10 @@ def keys(process: ProviderProcess) -> Driven:
 
 
 @pytest.fixture
-def material(coderd: Simulation) -> str:
+def material(licensed: Simulation) -> str:
     """Of the key that somebody else has made; daemons run with it."""
-    text: str = coderd.act("POST", KEYS, {"name": "fleet", "tags": TAGS})["key"]
-    coderd.forget_requests()
+    text: str = licensed.act("POST", KEYS, {"name": "fleet", "tags": TAGS})["key"]
+    licensed.forget_requests()
     return text
 
 
@@ -57,14 +50,14 @@ def writes(coderd: Simulation) -> list[str]:
 
 
 def test_K1_a_key_that_fits_is_taken_over_as_it_is(
-    coderd: Simulation, keys: Driven, material: str
+    licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    (existing,) = coderd.world.records.provisioner_keys
+    (existing,) = licensed.world.records.provisioner_keys
 
-    held = keys.create(wish(coderd, f"{material}\n"))
+    held = keys.create(wish(licensed, f"{material}\n"))
 
     assert (held.id, held.outputs["material"]) == (existing, material)
-    assert writes(coderd) == []
+    assert writes(licensed) == []
     seen = keys.read(held)
     assert seen is not None
     assert (seen.inputs, seen.outputs) == (held.inputs, held.outputs)
@@ -72,23 +65,23 @@ def test_K1_a_key_that_fits_is_taken_over_as_it_is(
 
 @pytest.mark.parametrize("later", [None, "something else", UNKNOWN])
 def test_what_is_offered_later_or_no_more_is_no_change(
-    coderd: Simulation, keys: Driven, material: str, later: str | None
+    licensed: Simulation, keys: Driven, material: str, later: str | None
 ) -> None:
-    held = keys.create(wish(coderd, material))
+    held = keys.create(wish(licensed, material))
     assert "adopt_material" not in {*held.inputs, *held.outputs}
 
     with provider_process() as next_run:
-        again = next_run.of(ProvisionerKeyProvider()).check(wish(coderd, later), held.inputs)
+        again = next_run.of(ProvisionerKeyProvider()).check(wish(licensed, later), held.inputs)
 
     assert again.inputs == held.inputs
     assert again.failures == []
 
 
 def test_a_preview_that_cannot_know_the_material_shows_no_less(
-    coderd: Simulation, keys: Driven, material: str
+    licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    known = keys.check(wish(coderd, material)).inputs
-    assert keys.check(wish(coderd, UNKNOWN)).inputs.keys() == known.keys()
+    known = keys.check(wish(licensed, material)).inputs
+    assert keys.check(wish(licensed, UNKNOWN)).inputs.keys() == known.keys()
 
 
 @pytest.mark.parametrize(
@@ -102,15 +95,15 @@ def test_a_preview_that_cannot_know_the_material_shows_no_less(
     ],
 )
 def test_K2_a_key_that_does_not_fit_is_named_and_a_new_one_is_made(
-    coderd: Simulation,
+    licensed: Simulation,
     keys: Driven,
     process: ProviderProcess,
     material: str,
     change: dict[str, Any],
     why: str,
 ) -> None:
-    coderd.act("POST", "/api/v2/organizations", {"name": "second"})
-    wanted = wish(coderd, material, **change)
+    licensed.act("POST", "/api/v2/organizations", {"name": "second"})
+    wanted = wish(licensed, material, **change)
 
     keys.check(wanted)
     assert f"not taken over, since {why};" in process.stderr, "a preview says so already"
@@ -118,45 +111,45 @@ def test_K2_a_key_that_does_not_fit_is_named_and_a_new_one_is_made(
 
     assert process.stderr.count("not taken over") == 1, "once a run"
     assert held.outputs["material"] != material
-    assert len(writes(coderd)) > 1, "the organization, and the key"
+    assert len(writes(licensed)) > 1, "the organization, and the key"
     assert material not in process.stderr
 
 
 def test_U1_an_outage_is_no_proof_that_the_key_does_not_fit(
-    coderd: Simulation, keys: Driven, material: str
+    licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    inputs = keys.check(wish(coderd, material)).inputs
-    coderd.refuse(500, "Internal error.", "/api/v2/provisionerkeys/*")
+    inputs = keys.check(wish(licensed, material)).inputs
+    licensed.refuse(500, "Internal error.", "/api/v2/provisionerkeys/*")
 
     with pytest.raises(Failure, match="ServerFault"):
         keys.create_checked(inputs)
 
-    assert writes(coderd) == []
+    assert writes(licensed) == []
 
 
 def test_K5_a_key_that_was_taken_over_is_rotated_by_its_own_age(
-    coderd: Simulation, keys: Driven, material: str
+    licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    (key,) = coderd.world.records.provisioner_keys.values()
+    (key,) = licensed.world.records.provisioner_keys.values()
     key.created_at -= timedelta(days=40)
-    aging = wish(coderd, material, rotate_after_days=30)
+    aging = wish(licensed, material, rotate_after_days=30)
 
     held = keys.create(aging)
 
     assert held.outputs["issued_on"] == key.created_at.date().isoformat()
-    assert writes(coderd) == [], "first it is taken over"
+    assert writes(licensed) == [], "first it is taken over"
     news = keys.check(aging, held.inputs).inputs
     assert keys.diff(held, news).replaces == ["issued_on"]
 
 
 def test_K5_a_rotation_makes_a_new_key_and_does_not_ask_for_the_old_one(
-    coderd: Simulation, keys: Driven, material: str
+    licensed: Simulation, keys: Driven, material: str
 ) -> None:
     """The Secret that was offered still holds the old material, or by now our own."""
-    held = keys.create(wish(coderd, material))
+    held = keys.create(wish(licensed, material))
     with provider_process() as next_run:
         rotated = next_run.of(ProvisionerKeyProvider())
-        wanted = wish(coderd, material, trigger="leaked")
+        wanted = wish(licensed, material, trigger="leaked")
         news = rotated.check(wanted, held.inputs).inputs
         assert rotated.diff(held, news).replaces == ["trigger"]
         rotated.delete(held)
@@ -167,35 +160,35 @@ def test_K5_a_rotation_makes_a_new_key_and_does_not_ask_for_the_old_one(
 
 
 def test_E4_behind_a_closed_gate_nothing_is_asked_and_the_open_one_takes_over(
-    coderd: Simulation, keys: Driven, material: str
+    licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    held = keys.create(wish(coderd, material, enabled=False))
-    assert (held.id, coderd.requests()) == (NOT_PROVISIONED, [])
+    held = keys.create(wish(licensed, material, enabled=False))
+    assert (held.id, licensed.requests()) == (NOT_PROVISIONED, [])
 
     with provider_process() as next_run:
         opened = next_run.of(ProvisionerKeyProvider())
-        news = opened.check(wish(coderd, material), held.inputs).inputs
+        news = opened.check(wish(licensed, material), held.inputs).inputs
         assert opened.diff(held, news).replaces == ["enabled"]
-        real = opened.create(wish(coderd, material))
+        real = opened.create(wish(licensed, material))
 
     assert real.outputs["material"] == material
-    assert writes(coderd) == []
+    assert writes(licensed) == []
 
 
 def test_B1_a_generated_name_cannot_take_over(
-    coderd: Simulation, keys: Driven, material: str
+    licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    checked = keys.check(wish(coderd, material, exact_name=False))
+    checked = keys.check(wish(licensed, material, exact_name=False))
     ((path, _),) = checked.failures
     assert path == "exact_name"
     assert material not in str(checked)
 
 
-def test_two_keys_are_offered_their_own_material(coderd: Simulation, keys: Driven) -> None:
-    first = coderd.act("POST", KEYS, {"name": "a"})["key"]
-    second = coderd.act("POST", KEYS, {"name": "b"})["key"]
+def test_two_keys_are_offered_their_own_material(licensed: Simulation, keys: Driven) -> None:
+    first = licensed.act("POST", KEYS, {"name": "a"})["key"]
+    second = licensed.act("POST", KEYS, {"name": "b"})["key"]
     wanted = {
-        name: keys.check(wish(coderd, text, base_name=name, tags={})).inputs
+        name: keys.check(wish(licensed, text, base_name=name, tags={})).inputs
         for name, text in (("a", first), ("b", second))
     }
     held = {name: keys.create_checked(inputs) for name, inputs in wanted.items()}
@@ -203,14 +196,14 @@ def test_two_keys_are_offered_their_own_material(coderd: Simulation, keys: Drive
 
 
 def test_a_lost_key_is_not_taken_over_twice(
-    coderd: Simulation, keys: Driven, process: ProviderProcess, material: str
+    licensed: Simulation, keys: Driven, process: ProviderProcess, material: str
 ) -> None:
     """Deleted in coderd, its material opens nothing: the next run makes another key."""
-    held = keys.create(wish(coderd, material))
-    coderd.act("DELETE", f"{KEYS}/fleet")
+    held = keys.create(wish(licensed, material))
+    licensed.act("DELETE", f"{KEYS}/fleet")
     assert keys.read(held) is None
 
-    again = keys.create(wish(coderd, material))
+    again = keys.create(wish(licensed, material))
 
     assert again.outputs["material"] != material
     assert "the material opens no key of this coderd" in process.stderr

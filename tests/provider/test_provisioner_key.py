@@ -1,7 +1,7 @@
 """Provisioner keys through the real provider process, against the simulated coderd."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -18,22 +18,9 @@ from tests.simulation import Simulation, simulated
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[ProviderProcess]:
-    """One for all tests here: each has a coderd of its own, and no process mixes those up."""
-    with provider_process() as running:
-        yield running
-
-
 @pytest.fixture
-def coderd() -> Iterator[Simulation]:
-    with simulated(licensed=True) as simulation:
-        yield simulation
-
-
-@pytest.fixture
-def keys(process: ProviderProcess) -> Driven:
-    return process.of(ProvisionerKeyProvider())
+def keys(shared_process: ProviderProcess) -> Driven:
+    return shared_process.of(ProvisionerKeyProvider())
 
 
 def wish(coderd: Simulation, **more: Any) -> dict[str, Any]:
@@ -83,94 +70,94 @@ def license_gone(coderd: Simulation) -> None:
 
 class TestCreate:
     def test_K1_the_material_opens_the_key_and_the_id_is_the_keys_uuid(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(coderd))
+        held = keys.create(wish(licensed))
 
-        assert coderd.requests() == [
+        assert licensed.requests() == [
             f"POST {KEYS}",
             "GET /api/v2/provisionerkeys/{provisionerkey}",
         ], "two requests a key"
-        assert [held.id] == list(coderd.world.records.provisioner_keys)
+        assert [held.id] == list(licensed.world.records.provisioner_keys)
         assert held.outputs["key_id"] == held.id
-        assert opens(coderd, held.outputs["material"]) == held.outputs["name"]
+        assert opens(licensed, held.outputs["material"]) == held.outputs["name"]
         assert held.outputs["name"].startswith("fleet-")
 
     def test_K2_a_key_of_that_name_without_plaintext_is_rotated(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        inputs = keys.check(wish(coderd)).inputs
-        coderd.act("POST", KEYS, {"name": inputs["name"]})
-        (lost,) = coderd.world.records.provisioner_keys
+        inputs = keys.check(wish(licensed)).inputs
+        licensed.act("POST", KEYS, {"name": inputs["name"]})
+        (lost,) = licensed.world.records.provisioner_keys
 
         held = keys.create_checked(inputs)
 
-        assert names(coderd) == [inputs["name"]]
+        assert names(licensed) == [inputs["name"]]
         assert held.id != lost
-        assert opens(coderd, held.outputs["material"])
+        assert opens(licensed, held.outputs["material"])
 
     def test_K2_a_failed_delete_that_blocks_the_create_is_an_error_and_loses_nothing(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        inputs = keys.check(wish(coderd)).inputs
-        coderd.act("POST", KEYS, {"name": inputs["name"]})
-        before = dict(coderd.world.records.provisioner_keys)
+        inputs = keys.check(wish(licensed)).inputs
+        licensed.act("POST", KEYS, {"name": inputs["name"]})
+        before = dict(licensed.world.records.provisioner_keys)
         body = {"message": "An internal server error occurred."}
-        coderd.fault("status", f"{KEYS}/*", method="DELETE", status=500, body=body)
+        licensed.fault("status", f"{KEYS}/*", method="DELETE", status=500, body=body)
 
         with pytest.raises(Failure) as failure:
             keys.create_checked(inputs)
 
         assert "ServerFault: provisioner key" in failure.value.last
         assert "delete provisioner key" in failure.value.last
-        assert coderd.world.records.provisioner_keys == before
+        assert licensed.world.records.provisioner_keys == before
 
     @pytest.mark.parametrize("kind", ["drop_before", "drop_after"])
     def test_U3_a_lost_answer_ends_in_one_key_that_works(
-        self, coderd: Simulation, keys: Driven, kind: str
+        self, licensed: Simulation, keys: Driven, kind: str
     ) -> None:
-        coderd.fault(kind, KEYS, method="POST")
-        held = keys.create(wish(coderd))
+        licensed.fault(kind, KEYS, method="POST")
+        held = keys.create(wish(licensed))
 
-        assert [held.id] == list(coderd.world.records.provisioner_keys)
-        assert opens(coderd, held.outputs["material"])
+        assert [held.id] == list(licensed.world.records.provisioner_keys)
+        assert opens(licensed, held.outputs["material"])
 
     def test_K5_U3_a_run_killed_after_the_key_was_made_is_resumed_without_an_orphan(
-        self, coderd: Simulation
+        self, licensed: Simulation
     ) -> None:
-        coderd.fault("delay", "/api/v2/provisionerkeys/*", seconds=30)
-        made = when_posted(coderd)
+        licensed.fault("delay", "/api/v2/provisionerkeys/*", seconds=30)
+        made = when_posted(licensed)
         with ThreadPoolExecutor(1) as pool:
             with provider_process() as doomed:
-                run = pool.submit(doomed.of(ProvisionerKeyProvider()).create, wish(coderd))
+                run = pool.submit(doomed.of(ProvisionerKeyProvider()).create, wish(licensed))
                 assert made.wait(30)
             assert isinstance(run.exception(), Failure), "killed while it waited for the id"
-        orphan = list(coderd.world.records.provisioner_keys)
-        coderd.peace()
+        orphan = list(licensed.world.records.provisioner_keys)
+        licensed.peace()
 
         with provider_process() as next_run:
-            held = next_run.of(ProvisionerKeyProvider()).create(wish(coderd))
+            held = next_run.of(ProvisionerKeyProvider()).create(wish(licensed))
 
         assert len(orphan) == 1
-        assert list(coderd.world.records.provisioner_keys) == [held.id]
-        assert opens(coderd, held.outputs["material"])
+        assert list(licensed.world.records.provisioner_keys) == [held.id]
+        assert opens(licensed, held.outputs["material"])
 
     def test_a_key_whose_id_cannot_be_learnt_is_taken_back(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
         body = {"message": "An internal server error occurred."}
-        coderd.fault("status", "/api/v2/provisionerkeys/*", status=500, body=body)
+        licensed.fault("status", "/api/v2/provisionerkeys/*", status=500, body=body)
         with pytest.raises(Failure, match="ServerFault"):
-            keys.create(wish(coderd))
-        assert names(coderd) == []
+            keys.create(wish(licensed))
+        assert names(licensed) == []
 
 
 class TestCheck:
     def test_checking_what_was_checked_changes_nothing(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        first = keys.check(wish(coderd, rotate_after_days=30)).inputs
-        again = keys.check(wish(coderd, rotate_after_days=30), first).inputs
+        first = keys.check(wish(licensed, rotate_after_days=30)).inputs
+        again = keys.check(wish(licensed, rotate_after_days=30), first).inputs
         assert again == first
         assert "token" not in first
 
@@ -185,105 +172,106 @@ class TestCheck:
         ],
     )
     def test_P2_bad_values_fail_with_the_fields_path(
-        self, coderd: Simulation, keys: Driven, given: dict[str, Any], path: str
+        self, licensed: Simulation, keys: Driven, given: dict[str, Any], path: str
     ) -> None:
-        (failure,) = keys.check(wish(coderd, **given)).failures
+        (failure,) = keys.check(wish(licensed, **given)).failures
         assert failure[0] == path
 
     def test_unknowns_leave_the_name_as_it_was_or_open(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        fresh = keys.check(wish(coderd, trigger=UNKNOWN))
+        fresh = keys.check(wish(licensed, trigger=UNKNOWN))
         assert fresh.failures == []
         assert "name" not in fresh.inputs
         assert fresh.inputs["trigger"] == UNKNOWN
 
-        known = keys.check(wish(coderd)).inputs
-        later = keys.check(wish(coderd, enabled=UNKNOWN), known).inputs
+        known = keys.check(wish(licensed)).inputs
+        later = keys.check(wish(licensed, enabled=UNKNOWN), known).inputs
         assert later["name"] == known["name"]
         assert later["enabled"] == UNKNOWN
 
     def test_a_deployment_that_pulumi_cannot_know_yet_is_asked_for_and_settles_the_name(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
         """Else the renewal of operator access would look like a rotation of every key."""
-        known = keys.check(wish(coderd)).inputs
-        assert keys.check(wish(coderd, deployment_id=UNKNOWN)).inputs == known
-        assert keys.check(wish(coderd, deployment_id=UNKNOWN), known).inputs == known
+        known = keys.check(wish(licensed)).inputs
+        assert keys.check(wish(licensed, deployment_id=UNKNOWN)).inputs == known
+        assert keys.check(wish(licensed, deployment_id=UNKNOWN), known).inputs == known
 
 
 class TestRead:
-    def test_K3_nothing_drifted_is_nothing_changed(self, coderd: Simulation, keys: Driven) -> None:
-        held = keys.create(wish(coderd))
+    def test_K3_nothing_drifted_is_nothing_changed(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(licensed))
         seen = keys.read(held)
         assert seen is not None
         assert (seen.id, seen.inputs) == (held.id, held.inputs)
         assert seen.outputs == held.outputs
 
-    def test_K3_a_key_deleted_in_coderd_is_gone(self, coderd: Simulation, keys: Driven) -> None:
-        held = keys.create(wish(coderd))
-        coderd.act("DELETE", f"{KEYS}/{held.outputs['name']}")
+    def test_K3_a_key_deleted_in_coderd_is_gone(self, licensed: Simulation, keys: Driven) -> None:
+        held = keys.create(wish(licensed))
+        licensed.act("DELETE", f"{KEYS}/{held.outputs['name']}")
         assert keys.read(held) is None
 
     def test_U1_a_key_that_the_token_does_not_see_is_not_gone(
-        self, coderd: Simulation, process: ProviderProcess
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        keys = process.of(ProvisionerKeyProvider())
-        held = keys.create(wish(coderd))
-        outsider = coderd.act(
+        held = keys.create(wish(licensed))
+        outsider = licensed.act(
             "POST", "/_sim/users", {"username": "out", "organizations": {"x": []}}
         )
-        keys.check(wish(coderd, token=outsider["token"]))  # hands the token over
+        keys.check(wish(licensed, token=outsider["token"]))  # hands the token over
 
         with pytest.raises(Failure, match="Forbidden: provisioner key"):
             keys.read(held)
 
     def test_U1_an_organization_that_the_token_does_not_see_is_not_a_key_that_is_gone(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(coderd))
+        held = keys.create(wish(licensed))
         missing = {"message": "Resource not found or you do not have access to this resource"}
-        coderd.fault("status", KEYS, status=404, body=missing, count=-1)
+        licensed.fault("status", KEYS, status=404, body=missing, count=-1)
         with pytest.raises(Failure, match="Forbidden: provisioner key"):
             keys.read(held)
         with pytest.raises(Failure, match="NotFound: provisioner key"):
             keys.read(replace(held, outputs={**held.outputs, "material": ""}))
 
-        coderd.world.records.provisioner_keys.clear()
+        licensed.world.records.provisioner_keys.clear()
         assert keys.read(held) is None, "the key itself says so: it opens nothing"
 
     @pytest.mark.parametrize("material", ["", "x" * 43, "short", "of another key"])
     def test_K3_material_that_opens_another_key_or_none_is_named_and_replaces(
-        self, coderd: Simulation, keys: Driven, material: str
+        self, licensed: Simulation, keys: Driven, material: str
     ) -> None:
-        held = keys.create(wish(coderd))
+        held = keys.create(wish(licensed))
         if material == "of another key":
-            material = coderd.act("POST", KEYS, {"name": "other"})["key"]
+            material = licensed.act("POST", KEYS, {"name": "other"})["key"]
         seen = keys.read(replace(held, outputs={**held.outputs, "material": material}))
 
         assert seen is not None
         assert seen.inputs == {**held.inputs, "material_valid": False}
-        wanted = keys.check(wish(coderd), seen.inputs).inputs
+        wanted = keys.check(wish(licensed), seen.inputs).inputs
         assert keys.diff(seen, wanted).replaces == ["material_valid"]
 
-    def test_K3_tags_and_name_as_coderd_has_them(self, coderd: Simulation, keys: Driven) -> None:
+    def test_K3_tags_and_name_as_coderd_has_them(self, licensed: Simulation, keys: Driven) -> None:
         """Coderd cannot change them; an import or an edited database can."""
-        held = keys.create(wish(coderd))
-        key = coderd.world.records.provisioner_keys[held.id]
+        held = keys.create(wish(licensed))
+        key = licensed.world.records.provisioner_keys[held.id]
         key.tags, key.name = {"region": "us"}, "renamed"
 
         seen = keys.read(held)
 
         assert seen is not None
         assert (seen.inputs["tags"], seen.inputs["name"]) == ({"region": "us"}, "renamed")
-        wanted = keys.check(wish(coderd), seen.inputs).inputs
+        wanted = keys.check(wish(licensed), seen.inputs).inputs
         assert wanted["name"] == held.inputs["name"]
         assert keys.diff(seen, wanted).replaces == ["name", "tags"]
 
     def test_K7_old_state_without_metadata_is_filled_in_without_a_rotation(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(coderd))
+        held = keys.create(wish(licensed))
         lost = ("key_id", "issued_on", "created_at", "material_sha256", "deployment_id")
         lost = (*lost, "provisioned", "material_valid", "trigger", "deferred", "reason")
         old = replace(
@@ -298,14 +286,14 @@ class TestRead:
         assert (seen.id, seen.inputs) == (held.id, held.inputs)
         assert seen.outputs == held.outputs
         # Without a refresh neither: what was not recorded is not a difference.
-        news = keys.check(wish(coderd), old.inputs).inputs
+        news = keys.check(wish(licensed), old.inputs).inputs
         assert news["name"] == held.inputs["name"]
         assert keys.diff(old, news).replaces == []
 
     def test_K3_another_deployment_is_named_and_the_key_there_is_none_of_ours(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(coderd))
+        held = keys.create(wish(licensed))
         with simulated(licensed=True) as other:
             moved = replace(
                 held,
@@ -332,16 +320,16 @@ class TestDiff:
         ],
     )
     def test_K5_each_difference_replaces_by_creating_first(
-        self, coderd: Simulation, keys: Driven, change: dict[str, Any], named: set[str]
+        self, licensed: Simulation, keys: Driven, change: dict[str, Any], named: set[str]
     ) -> None:
-        held = keys.create(wish(coderd))
-        news = keys.check(wish(coderd, **change), held.inputs).inputs
+        held = keys.create(wish(licensed))
+        news = keys.check(wish(licensed, **change), held.inputs).inputs
         difference = keys.diff(held, news)
         assert (set(difference.replaces), difference.delete_first) == (named, False)
         assert difference.changes == "unknown", "the engine compares the inputs itself"
 
-    def test_K5_an_exact_name_is_deleted_first(self, coderd: Simulation, keys: Driven) -> None:
-        exact = wish(coderd, base_name="Fleet", exact_name=True)
+    def test_K5_an_exact_name_is_deleted_first(self, licensed: Simulation, keys: Driven) -> None:
+        exact = wish(licensed, base_name="Fleet", exact_name=True)
         held = keys.create(exact)
         assert held.outputs["name"] == "fleet"
         news = keys.check({**exact, "trigger": "now"}, held.inputs).inputs
@@ -349,9 +337,9 @@ class TestDiff:
         assert (difference.replaces, difference.delete_first) == (["trigger"], True)
 
     def test_K5_a_key_that_is_old_enough_is_replaced(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        aged = wish(coderd, rotate_after_days=30)
+        aged = wish(licensed, rotate_after_days=30)
         held = keys.create(aged)
         old = {**held.inputs, "issued_on": "2020-01-01"}
         news = keys.check(aged, old).inputs
@@ -360,15 +348,15 @@ class TestDiff:
         assert news["issued_on"] == held.inputs["issued_on"]
 
     def test_K3_a_new_url_of_the_same_deployment_keeps_the_key(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(coderd))
-        other_way = {"url": coderd.url.replace("127.0.0.1", "localhost")}
-        news = wish(coderd, connection=other_way)
+        held = keys.create(wish(licensed))
+        other_way = {"url": licensed.url.replace("127.0.0.1", "localhost")}
+        news = wish(licensed, connection=other_way)
         assert keys.diff(held, keys.check(news, held.inputs).inputs).replaces == []
-        coderd.forget_requests()
+        licensed.forget_requests()
         updated = keys.update(held, news)
-        assert coderd.requests() == []
+        assert licensed.requests() == []
         assert updated.outputs["material"] == held.outputs["material"]
         assert updated.outputs.keys() == held.outputs.keys()
 
@@ -377,11 +365,11 @@ class TestDiff:
         [("ours", "current"), ("", "missing"), ("0" * 64, "different")],
     )
     def test_K3_K4_the_secrets_bytes_are_compared_without_rotating(
-        self, coderd: Simulation, keys: Driven, bytes_in_secret: str, state: str
+        self, licensed: Simulation, keys: Driven, bytes_in_secret: str, state: str
     ) -> None:
-        held = keys.create(wish(coderd))
+        held = keys.create(wish(licensed))
         digest = held.outputs["material_sha256"] if bytes_in_secret == "ours" else bytes_in_secret
-        seen = wish(coderd, secret_sha256=digest)
+        seen = wish(licensed, secret_sha256=digest)
         news = keys.check(seen, held.inputs).inputs
         assert {k for k in news if news[k] != held.inputs.get(k)} == {"secret_sha256"}
         assert keys.diff(held, news).replaces == []
@@ -390,39 +378,39 @@ class TestDiff:
 
 class TestGate:
     def test_E4_without_entitlement_no_call_is_made_and_the_next_run_opens_it(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(coderd, enabled=False))
+        held = keys.create(wish(licensed, enabled=False))
         assert (held.id, held.outputs["reason"]) == (NOT_PROVISIONED, "NotEntitled")
         seen = keys.read(held)
         assert seen is not None
         assert seen.inputs == held.inputs
-        still = keys.check(wish(coderd, enabled=False, tags={}), held.inputs).inputs
+        still = keys.check(wish(licensed, enabled=False, tags={}), held.inputs).inputs
         assert keys.diff(held, still).replaces == []
         keys.delete(held)
-        assert coderd.requests() == []
+        assert licensed.requests() == []
 
-        news = keys.check(wish(coderd), held.inputs).inputs
+        news = keys.check(wish(licensed), held.inputs).inputs
         assert keys.diff(held, news).replaces == ["enabled"]
-        real = keys.create(wish(coderd))
-        assert opens(coderd, real.outputs["material"])
+        real = keys.create(wish(licensed))
+        assert opens(licensed, real.outputs["material"])
 
     def test_E5_a_lost_license_keeps_the_key_and_puts_rotations_off(
-        self, coderd: Simulation, keys: Driven, process: ProviderProcess
+        self, licensed: Simulation, keys: Driven, said: Callable[[], str]
     ) -> None:
-        held = keys.create(wish(coderd))
-        license_gone(coderd)
+        held = keys.create(wish(licensed))
+        license_gone(licensed)
 
         seen = keys.read(held)
         assert seen is not None
         assert (seen.inputs, seen.outputs["reason"]) == (held.inputs, "NotEntitled")
 
-        closed = wish(coderd, enabled=False, tags={"region": "us"}, trigger="now")
+        closed = wish(licensed, enabled=False, tags={"region": "us"}, trigger="now")
         news = keys.check(closed, held.inputs).inputs
         changed = {k for k in news if news[k] != held.inputs.get(k)}
         assert changed == {"enabled", "deferred"}
         assert news["deferred"] == ["tags", "trigger"]
-        assert "put off until it is entitled again: tags, trigger." in process.stderr
+        assert "put off until it is entitled again: tags, trigger." in said()
         assert keys.diff(held, news).replaces == []
         after = keys.update(held, closed)
         assert after.outputs["material"] == held.outputs["material"]
@@ -436,44 +424,44 @@ class TestGate:
 
 class TestDelete:
     def test_K6_the_applied_key_is_deleted_and_again_is_success(
-        self, coderd: Simulation, keys: Driven, process: ProviderProcess
+        self, licensed: Simulation, keys: Driven, said: Callable[[], str]
     ) -> None:
-        held = keys.create(wish(coderd))
-        heard = process.stderr
+        held = keys.create(wish(licensed))
+        heard = said()
         keys.delete(held)
-        assert names(coderd) == []
+        assert names(licensed) == []
         keys.delete(held)
-        assert process.stderr == heard
+        assert said() == heard
 
     def test_K6_a_successor_under_the_same_name_is_left_alone(
-        self, coderd: Simulation, keys: Driven
+        self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(coderd))
+        held = keys.create(wish(licensed))
         successor = keys.create_checked(held.inputs)
         keys.delete(held)
-        assert opens(coderd, successor.outputs["material"])
+        assert opens(licensed, successor.outputs["material"])
 
     def test_K6_what_cannot_be_removed_is_a_warning_that_names_it(
-        self, coderd: Simulation, keys: Driven, process: ProviderProcess
+        self, licensed: Simulation, keys: Driven, said: Callable[[], str]
     ) -> None:
-        held = keys.create(wish(coderd))
-        license_gone(coderd)
+        held = keys.create(wish(licensed))
+        license_gone(licensed)
         keys.delete(held)
-        assert f'NotEntitled: provisioner key "{held.outputs["name"]}"' in process.stderr
-        assert names(coderd) == [held.outputs["name"]]
+        assert f'NotEntitled: provisioner key "{held.outputs["name"]}"' in said()
+        assert names(licensed) == [held.outputs["name"]]
 
 
 def test_no_secret_is_in_what_people_see(
-    coderd: Simulation, keys: Driven, process: ProviderProcess
+    licensed: Simulation, keys: Driven, said: Callable[[], str]
 ) -> None:
-    held = keys.create(wish(coderd))
-    coderd.fault("status", KEYS, status=500, count=-1, body={"message": "Internal error"})
+    held = keys.create(wish(licensed))
+    licensed.fault("status", KEYS, status=500, count=-1, body={"message": "Internal error"})
     with pytest.raises(Failure) as failure:
         keys.read(held)
     keys.delete(held)
-    for text in (str(failure.value), process.stderr, str(held.inputs)):
+    for text in (str(failure.value), said(), str(held.inputs)):
         assert held.outputs["material"] not in text
-        assert coderd.token not in text
+        assert licensed.token not in text
 
 
 def test_secret_outputs_are_declared_by_the_model() -> None:

@@ -1,34 +1,22 @@
 """A proxy's health through the real provider process, against the simulated coderd (W1)."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from coder_stack.dynamic.proxy_health import ProxyHealthProvider
-from tests.provider.driver import Driven, ProviderProcess, provider_process
-from tests.simulation import Simulation, simulated
+from tests.provider.driver import Driven, ProviderProcess
+from tests.simulation import Simulation
 
 PROXIES = "/api/v2/workspaceproxies"
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[ProviderProcess]:
-    with provider_process() as running:
-        yield running
-
-
 @pytest.fixture
-def coderd() -> Iterator[Simulation]:
-    with simulated(licensed=True) as simulation:
-        yield simulation
-
-
-@pytest.fixture
-def health(process: ProviderProcess) -> Driven:
-    return process.of(ProxyHealthProvider())
+def health(shared_process: ProviderProcess) -> Driven:
+    return shared_process.of(ProxyHealthProvider())
 
 
 class Proxy:
@@ -65,29 +53,29 @@ def wish(coderd: Simulation, proxy_id: str, **more: Any) -> dict[str, Any]:
     return {**given, "proxy_id": proxy_id, **more}
 
 
-def test_W1_a_proxy_that_comes_late_is_waited_for(coderd: Simulation, health: Driven) -> None:
-    proxy = Proxy(coderd)
+def test_W1_a_proxy_that_comes_late_is_waited_for(licensed: Simulation, health: Driven) -> None:
+    proxy = Proxy(licensed)
     late = threading.Timer(0.5, proxy.announce)
     late.start()
-    held = health.create(wish(coderd, proxy.id, timeout_seconds=30))
+    held = health.create(wish(licensed, proxy.id, timeout_seconds=30))
     late.join()
     assert held.outputs["health"] == "ok"
     assert held.outputs["version"] == "v2.30.0+abc1234"
 
 
 def test_W1_a_proxy_that_does_not_come_is_a_warning_and_no_failure(
-    coderd: Simulation, health: Driven, process: ProviderProcess
+    licensed: Simulation, health: Driven, said: Callable[[], str]
 ) -> None:
-    held = health.create(wish(coderd, Proxy(coderd).id, timeout_seconds=0))
+    held = health.create(wish(licensed, Proxy(licensed).id, timeout_seconds=0))
     assert held.outputs["health"] == "unregistered"
-    assert '"sydney": unregistered after 0 s; going on.' in process.stderr
+    assert '"sydney": unregistered after 0 s; going on.' in said()
 
 
 def test_W1_a_refresh_looks_again_and_health_is_no_drift(
-    coderd: Simulation, health: Driven
+    licensed: Simulation, health: Driven
 ) -> None:
-    proxy = Proxy(coderd)
-    held = health.create(wish(coderd, proxy.id, timeout_seconds=0))
+    proxy = Proxy(licensed)
+    held = health.create(wish(licensed, proxy.id, timeout_seconds=0))
     proxy.announce()
     now = health.read(held)
     assert now is not None
@@ -96,8 +84,8 @@ def test_W1_a_refresh_looks_again_and_health_is_no_drift(
 
 
 def test_E4_nobody_is_asked_about_a_proxy_that_is_not_registered(
-    coderd: Simulation, health: Driven
+    licensed: Simulation, health: Driven
 ) -> None:
-    held = health.create(wish(coderd, ""))
+    held = health.create(wish(licensed, ""))
     assert held.outputs["health"] == ""
-    assert coderd.requests(path=PROXIES) == []
+    assert licensed.requests(path=PROXIES) == []

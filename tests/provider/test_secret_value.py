@@ -28,13 +28,6 @@ def driven(shared_process: ProviderProcess) -> Driven:
     return shared_process.of(SecretValueProvider())
 
 
-@pytest.fixture
-def said(shared_process: ProviderProcess) -> Callable[[], str]:
-    """What the provider has told the user since the test began."""
-    heard = len(shared_process.stderr)
-    return lambda: shared_process.stderr[heard:]
-
-
 def inputs(cluster: ApiServer, **more: Any) -> dict[str, Any]:
     """As the resource class sends them: with the placeholder that makes `value` a secret."""
     place = {"namespace": "coder", "name": "license", "key": "license"}

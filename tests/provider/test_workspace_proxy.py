@@ -1,6 +1,6 @@
 """Workspace proxy registrations through the real provider process, against the simulated coderd."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -8,28 +8,15 @@ import pytest
 
 from coder_stack.dynamic.gate import NOT_PROVISIONED
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
-from tests.provider.driver import UNKNOWN, Driven, Failure, Held, ProviderProcess, provider_process
-from tests.simulation import Simulation, simulated
+from tests.provider.driver import UNKNOWN, Driven, Failure, Held, ProviderProcess
+from tests.simulation import Simulation
 
 PROXIES = "/api/v2/workspaceproxies"
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[ProviderProcess]:
-    """One for all tests here: each has a coderd of its own, and no process mixes those up."""
-    with provider_process() as running:
-        yield running
-
-
 @pytest.fixture
-def coderd() -> Iterator[Simulation]:
-    with simulated(licensed=True) as simulation:
-        yield simulation
-
-
-@pytest.fixture
-def proxies(process: ProviderProcess) -> Driven:
-    return process.of(WorkspaceProxyRegistrationProvider())
+def proxies(shared_process: ProviderProcess) -> Driven:
+    return shared_process.of(WorkspaceProxyRegistrationProvider())
 
 
 def wish(coderd: Simulation, **more: Any) -> dict[str, Any]:
@@ -60,48 +47,50 @@ def license_gone(coderd: Simulation) -> None:
         coderd.act("DELETE", f"/api/v2/licenses/{license_id}")
 
 
-def test_W1_one_request_registers_and_the_token_works(coderd: Simulation, proxies: Driven) -> None:
-    held = proxies.create(wish(coderd))
-    assert coderd.requests() == [f"POST {PROXIES}"]
-    assert living(coderd) == [held.id]
-    assert works(coderd, token_of(held))
+def test_W1_one_request_registers_and_the_token_works(
+    licensed: Simulation, proxies: Driven
+) -> None:
+    held = proxies.create(wish(licensed))
+    assert licensed.requests() == [f"POST {PROXIES}"]
+    assert living(licensed) == [held.id]
+    assert works(licensed, token_of(held))
     assert held.outputs["status"] == "unregistered"
 
 
 def test_W1_without_looks_it_gets_some_because_coderd_could_never_change_it_otherwise(
-    coderd: Simulation, proxies: Driven
+    licensed: Simulation, proxies: Driven
 ) -> None:
-    plain = wish(coderd, display_name=None, icon=None)
+    plain = wish(licensed, display_name=None, icon=None)
     held = proxies.create(plain)
     assert (held.outputs["display_name"], held.outputs["icon"]) == ("sydney", "/emojis/1f30e.png")
     assert proxies.check(plain, held.inputs).inputs == held.inputs
 
-    assert works(coderd, token_of(proxies.update(held, {**plain, "trigger": "now"})))
+    assert works(licensed, token_of(proxies.update(held, {**plain, "trigger": "now"})))
 
 
 @pytest.mark.parametrize("name", ["", "primary", "ME", "a/b", " a"])
 def test_W1_a_name_that_coderd_refuses_fails_in_preview(
-    coderd: Simulation, proxies: Driven, name: str
+    licensed: Simulation, proxies: Driven, name: str
 ) -> None:
-    (failure,) = proxies.check(wish(coderd, name=name)).failures
+    (failure,) = proxies.check(wish(licensed, name=name)).failures
     assert failure[0] == "name"
 
 
-def test_unknown_values_pass_through_check(coderd: Simulation, proxies: Driven) -> None:
-    checked = proxies.check(wish(coderd, display_name=UNKNOWN, enabled=UNKNOWN))
+def test_unknown_values_pass_through_check(licensed: Simulation, proxies: Driven) -> None:
+    checked = proxies.check(wish(licensed, display_name=UNKNOWN, enabled=UNKNOWN))
     assert checked.failures == []
     assert (checked.inputs["display_name"], checked.inputs["enabled"]) == (UNKNOWN, UNKNOWN)
 
 
 def test_W1_looks_are_changed_in_place_and_the_token_stays(
-    coderd: Simulation, proxies: Driven
+    licensed: Simulation, proxies: Driven
 ) -> None:
-    held = proxies.create(wish(coderd))
-    news = wish(coderd, name="melbourne", display_name="Melbourne", icon="/emojis/1f3be.png")
+    held = proxies.create(wish(licensed))
+    news = wish(licensed, name="melbourne", display_name="Melbourne", icon="/emojis/1f3be.png")
     assert proxies.diff(held, proxies.check(news, held.inputs).inputs).replaces == []
     after = proxies.update(held, news)
 
-    proxy = coderd.world.records.proxies[held.id]
+    proxy = licensed.world.records.proxies[held.id]
     assert (proxy.name, proxy.display_name, proxy.icon) == (
         "melbourne",
         "Melbourne",
@@ -113,28 +102,28 @@ def test_W1_looks_are_changed_in_place_and_the_token_stays(
 
 @pytest.mark.parametrize("fault", [None, "drop_before", "drop_after"])
 def test_W1_another_trigger_makes_another_token_even_if_an_answer_is_lost(
-    coderd: Simulation, proxies: Driven, fault: str | None
+    licensed: Simulation, proxies: Driven, fault: str | None
 ) -> None:
-    held = proxies.create(wish(coderd))
+    held = proxies.create(wish(licensed))
     if fault:
-        coderd.fault(fault, f"{PROXIES}/*", method="PATCH")
-    after = proxies.update(held, wish(coderd, trigger="leaked"))
-    assert works(coderd, token_of(after))
-    assert not works(coderd, token_of(held))
+        licensed.fault(fault, f"{PROXIES}/*", method="PATCH")
+    after = proxies.update(held, wish(licensed, trigger="leaked"))
+    assert works(licensed, token_of(after))
+    assert not works(licensed, token_of(held))
     assert after.outputs["proxy_token_sha256"] != held.outputs["proxy_token_sha256"]
 
 
-def test_W1_drift_of_the_looks_is_named(coderd: Simulation, proxies: Driven) -> None:
-    held = proxies.create(wish(coderd))
-    proxy = coderd.world.records.proxies[held.id]
+def test_W1_drift_of_the_looks_is_named(licensed: Simulation, proxies: Driven) -> None:
+    held = proxies.create(wish(licensed))
+    proxy = licensed.world.records.proxies[held.id]
     proxy.display_name, proxy.icon = "Edited", "/x.png"
     seen = proxies.read(held)
     assert seen is not None
     assert seen.inputs == {**held.inputs, "display_name": "Edited", "icon": "/x.png"}
 
 
-def test_W1_a_proxy_that_starts_is_no_drift(coderd: Simulation, proxies: Driven) -> None:
-    held = proxies.create(wish(coderd))
+def test_W1_a_proxy_that_starts_is_no_drift(licensed: Simulation, proxies: Driven) -> None:
+    held = proxies.create(wish(licensed))
     announced = {
         "access_url": "https://syd.example.com",
         "derp_enabled": True,
@@ -142,7 +131,7 @@ def test_W1_a_proxy_that_starts_is_no_drift(coderd: Simulation, proxies: Driven)
         "version": "v2.30.0",
     }
     httpx.post(
-        f"{coderd.url}{PROXIES}/me/register",
+        f"{licensed.url}{PROXIES}/me/register",
         json=announced,
         headers={"Coder-External-Proxy-Token": token_of(held)},
         trust_env=False,
@@ -155,90 +144,90 @@ def test_W1_a_proxy_that_starts_is_no_drift(coderd: Simulation, proxies: Driven)
 
 
 def test_W1_a_deleted_proxy_is_gone_although_coderd_still_shows_it_by_id(
-    coderd: Simulation, proxies: Driven
+    licensed: Simulation, proxies: Driven
 ) -> None:
-    held = proxies.create(wish(coderd))
-    coderd.act("DELETE", f"{PROXIES}/sydney")
-    assert coderd.act("GET", f"{PROXIES}/{held.id}")["deleted"] is True
+    held = proxies.create(wish(licensed))
+    licensed.act("DELETE", f"{PROXIES}/sydney")
+    assert licensed.act("GET", f"{PROXIES}/{held.id}")["deleted"] is True
     assert proxies.read(held) is None
 
 
 @pytest.mark.parametrize("fault", ["drop_before", "drop_after"])
 def test_U3_a_lost_answer_ends_in_one_proxy_whose_token_works(
-    coderd: Simulation, proxies: Driven, fault: str
+    licensed: Simulation, proxies: Driven, fault: str
 ) -> None:
-    coderd.fault(fault, PROXIES, method="POST")
-    held = proxies.create(wish(coderd))
-    assert living(coderd) == [held.id]
-    assert works(coderd, token_of(held))
+    licensed.fault(fault, PROXIES, method="POST")
+    held = proxies.create(wish(licensed))
+    assert living(licensed) == [held.id]
+    assert works(licensed, token_of(held))
 
 
 def test_U3_a_proxy_that_a_lost_run_left_behind_is_adopted(
-    coderd: Simulation, proxies: Driven
+    licensed: Simulation, proxies: Driven
 ) -> None:
-    left = coderd.act("POST", PROXIES, {"name": "Sydney"})["proxy"]
-    held = proxies.create(wish(coderd))
-    assert living(coderd) == [held.id] == [left["id"]]
-    assert works(coderd, token_of(held))
-    assert coderd.world.records.proxies[held.id].name == "sydney"
+    left = licensed.act("POST", PROXIES, {"name": "Sydney"})["proxy"]
+    held = proxies.create(wish(licensed))
+    assert living(licensed) == [held.id] == [left["id"]]
+    assert works(licensed, token_of(held))
+    assert licensed.world.records.proxies[held.id].name == "sydney"
 
 
 def test_E4_without_entitlement_no_call_is_made_and_the_next_run_opens_it(
-    coderd: Simulation, proxies: Driven
+    licensed: Simulation, proxies: Driven
 ) -> None:
-    held = proxies.create(wish(coderd, enabled=False))
+    held = proxies.create(wish(licensed, enabled=False))
     assert (held.id, held.outputs["reason"]) == (NOT_PROVISIONED, "NotEntitled")
     assert proxies.read(held) is not None
-    proxies.update(held, wish(coderd, enabled=False, display_name="Other"))
+    proxies.update(held, wish(licensed, enabled=False, display_name="Other"))
     proxies.delete(held)
-    assert coderd.requests() == []
-    news = proxies.check(wish(coderd), held.inputs).inputs
+    assert licensed.requests() == []
+    news = proxies.check(wish(licensed), held.inputs).inputs
     assert proxies.diff(held, news).replaces == ["enabled"]
 
 
 def test_E5_a_lost_license_keeps_the_proxy_and_puts_changes_off(
-    coderd: Simulation, proxies: Driven
+    licensed: Simulation, proxies: Driven
 ) -> None:
-    held = proxies.create(wish(coderd))
-    license_gone(coderd)
+    held = proxies.create(wish(licensed))
+    license_gone(licensed)
     seen = proxies.read(held)
     assert seen is not None
     assert (seen.inputs, seen.outputs["reason"]) == (held.inputs, "NotEntitled")
 
-    closed = wish(coderd, enabled=False, display_name="Late", trigger="now")
-    coderd.forget_requests()
+    closed = wish(licensed, enabled=False, display_name="Late", trigger="now")
+    licensed.forget_requests()
     after = proxies.update(held, closed)
-    assert coderd.requests() == []
+    assert licensed.requests() == []
     assert after.inputs["deferred"] == ["display_name", "trigger"]
     assert token_of(after) == token_of(held)
     assert proxies.check(closed, after.inputs).inputs == after.inputs
 
 
 def test_K6_delete_is_by_id_twice_is_success_and_a_namesake_stays(
-    coderd: Simulation, proxies: Driven, process: ProviderProcess
+    licensed: Simulation, proxies: Driven, said: Callable[[], str]
 ) -> None:
-    held = proxies.create(wish(coderd))
-    coderd.act("DELETE", f"{PROXIES}/sydney")
-    namesake = coderd.act("POST", PROXIES, {"name": "sydney"})["proxy"]
-    heard = process.stderr
+    held = proxies.create(wish(licensed))
+    licensed.act("DELETE", f"{PROXIES}/sydney")
+    namesake = licensed.act("POST", PROXIES, {"name": "sydney"})["proxy"]
+    heard = said()
     proxies.delete(held)
     proxies.delete(held)
-    assert living(coderd) == [namesake["id"]]
-    assert process.stderr == heard
+    assert living(licensed) == [namesake["id"]]
+    assert said() == heard
 
 
 def test_K6_what_cannot_be_removed_is_a_warning_without_a_secret(
-    coderd: Simulation, proxies: Driven, process: ProviderProcess
+    licensed: Simulation, proxies: Driven, said: Callable[[], str]
 ) -> None:
-    held = proxies.create(wish(coderd))
-    license_gone(coderd)
+    held = proxies.create(wish(licensed))
+    license_gone(licensed)
     proxies.delete(held)
-    assert 'NotEntitled: workspace proxy "sydney"' in process.stderr
+    assert 'NotEntitled: workspace proxy "sydney"' in said()
     with pytest.raises(Failure) as failure:
-        proxies.create(wish(coderd, name="other"))
-    for text in (process.stderr, str(failure.value), str(held.inputs)):
+        proxies.create(wish(licensed, name="other"))
+    for text in (said(), str(failure.value), str(held.inputs)):
         assert token_of(held) not in text
-        assert coderd.token not in text
+        assert licensed.token not in text
 
 
 def test_secret_outputs_are_declared_by_the_model() -> None:
