@@ -71,6 +71,11 @@ class Simulation:
     def license_ids(self) -> list[int]:
         return sorted(self.world.records.licenses)
 
+    def lose_licenses(self) -> None:
+        """All of them, as if an administrator had removed them."""
+        for license_id in self.license_ids():
+            self.act("DELETE", f"/api/v2/licenses/{license_id}")
+
 
 def license_text(**terms: Any) -> str:
     """A license that the simulation accepts; the terms are those of LicenseTerms."""

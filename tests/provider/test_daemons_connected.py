@@ -90,8 +90,7 @@ def test_P3_the_wait_ends_with_a_reason_and_tells_how_far_it_came(
 
 
 def test_P3_a_permanent_refusal_is_not_waited_out(licensed: Simulation, daemons: Driven) -> None:
-    for license_id in licensed.license_ids():
-        licensed.act("DELETE", f"/api/v2/licenses/{license_id}")
+    licensed.lose_licenses()
     with pytest.raises(Failure, match="NotEntitled: provisioner daemons"):
         daemons.create(wish(licensed, "b5cbc2ba-1f5c-4b4c-8f3a-2f1d9a3e4c51"))
 

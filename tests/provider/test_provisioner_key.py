@@ -63,11 +63,6 @@ def when_posted(coderd: Simulation) -> threading.Event:
     return done
 
 
-def license_gone(coderd: Simulation) -> None:
-    for license_id in coderd.license_ids():
-        coderd.act("DELETE", f"/api/v2/licenses/{license_id}")
-
-
 class TestCreate:
     def test_K1_the_material_opens_the_key_and_the_id_is_the_keys_uuid(
         self, licensed: Simulation, keys: Driven
@@ -399,7 +394,7 @@ class TestGate:
         self, licensed: Simulation, keys: Driven, said: Callable[[], str]
     ) -> None:
         held = keys.create(wish(licensed))
-        license_gone(licensed)
+        licensed.lose_licenses()
 
         seen = keys.read(held)
         assert seen is not None
@@ -445,7 +440,7 @@ class TestDelete:
         self, licensed: Simulation, keys: Driven, said: Callable[[], str]
     ) -> None:
         held = keys.create(wish(licensed))
-        license_gone(licensed)
+        licensed.lose_licenses()
         keys.delete(held)
         assert f'NotEntitled: provisioner key "{held.outputs["name"]}"' in said()
         assert names(licensed) == [held.outputs["name"]]

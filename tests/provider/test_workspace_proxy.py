@@ -42,11 +42,6 @@ def token_of(held: Held) -> str:
     return held.outputs["proxy_token"]
 
 
-def license_gone(coderd: Simulation) -> None:
-    for license_id in coderd.license_ids():
-        coderd.act("DELETE", f"/api/v2/licenses/{license_id}")
-
-
 def test_W1_one_request_registers_and_the_token_works(
     licensed: Simulation, proxies: Driven
 ) -> None:
@@ -189,7 +184,7 @@ def test_E5_a_lost_license_keeps_the_proxy_and_puts_changes_off(
     licensed: Simulation, proxies: Driven
 ) -> None:
     held = proxies.create(wish(licensed))
-    license_gone(licensed)
+    licensed.lose_licenses()
     seen = proxies.read(held)
     assert seen is not None
     assert (seen.inputs, seen.outputs["reason"]) == (held.inputs, "NotEntitled")
@@ -220,7 +215,7 @@ def test_K6_what_cannot_be_removed_is_a_warning_without_a_secret(
     licensed: Simulation, proxies: Driven, said: Callable[[], str]
 ) -> None:
     held = proxies.create(wish(licensed))
-    license_gone(licensed)
+    licensed.lose_licenses()
     proxies.delete(held)
     assert 'NotEntitled: workspace proxy "sydney"' in said()
     with pytest.raises(Failure) as failure:
