@@ -1,10 +1,10 @@
 """A provider process and a simulated coderd for each test that asks for them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from tests.provider.driver import ProviderProcess, provider_process
+from tests.provider.driver import ProviderProcess, Said, provider_process
 from tests.simulation import Simulation, simulated
 
 
@@ -36,7 +36,7 @@ def shared_process() -> Iterator[ProviderProcess]:
 
 
 @pytest.fixture
-def said(shared_process: ProviderProcess) -> Callable[[], str]:
+def said(shared_process: ProviderProcess) -> Said:
     """What the shared process has told the user since the test began."""
     heard = len(shared_process.stderr)
     return lambda: shared_process.stderr[heard:]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -32,6 +32,8 @@ UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """How the engine writes a value that only the coming update will know."""
 
 Bag = dict[str, Any]
+Said = Callable[[], str]
+"""What a process has told the user since a test began."""
 
 
 class Failure(Exception):  # noqa: N818  # what a call ended with

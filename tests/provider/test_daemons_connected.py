@@ -1,14 +1,13 @@
 """Readiness by daemons through the real provider process, against the simulated coderd."""
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
-from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess
+from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, Said
 from tests.simulation import Simulation
 
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
@@ -77,7 +76,7 @@ def test_P3_it_waits_until_enough_have_come(licensed: Simulation, daemons: Drive
 
 
 def test_P3_the_wait_ends_with_a_reason_and_tells_how_far_it_came(
-    licensed: Simulation, daemons: Driven, said: Callable[[], str]
+    licensed: Simulation, daemons: Driven, said: Said
 ) -> None:
     key = Key(licensed, "fleet")
     key.daemon("one")

@@ -1,7 +1,6 @@
 """Provisioner keys through the real provider process, against the simulated coderd."""
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from coder_stack.dynamic.gate import NOT_PROVISIONED
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from sandbox.coderd.request_log import Entry
-from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
+from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, Said, provider_process
 from tests.simulation import Simulation, simulated
 
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
@@ -391,7 +390,7 @@ class TestGate:
         assert opens(licensed, real.outputs["material"])
 
     def test_E5_a_lost_license_keeps_the_key_and_puts_rotations_off(
-        self, licensed: Simulation, keys: Driven, said: Callable[[], str]
+        self, licensed: Simulation, keys: Driven, said: Said
     ) -> None:
         held = keys.create(wish(licensed))
         licensed.lose_licenses()
@@ -419,7 +418,7 @@ class TestGate:
 
 class TestDelete:
     def test_K6_the_applied_key_is_deleted_and_again_is_success(
-        self, licensed: Simulation, keys: Driven, said: Callable[[], str]
+        self, licensed: Simulation, keys: Driven, said: Said
     ) -> None:
         held = keys.create(wish(licensed))
         heard = said()
@@ -437,7 +436,7 @@ class TestDelete:
         assert opens(licensed, successor.outputs["material"])
 
     def test_K6_what_cannot_be_removed_is_a_warning_that_names_it(
-        self, licensed: Simulation, keys: Driven, said: Callable[[], str]
+        self, licensed: Simulation, keys: Driven, said: Said
     ) -> None:
         held = keys.create(wish(licensed))
         licensed.lose_licenses()
@@ -446,9 +445,7 @@ class TestDelete:
         assert names(licensed) == [held.outputs["name"]]
 
 
-def test_no_secret_is_in_what_people_see(
-    licensed: Simulation, keys: Driven, said: Callable[[], str]
-) -> None:
+def test_no_secret_is_in_what_people_see(licensed: Simulation, keys: Driven, said: Said) -> None:
     held = keys.create(wish(licensed))
     licensed.fault("status", KEYS, status=500, count=-1, body={"message": "Internal error"})
     with pytest.raises(Failure) as failure:

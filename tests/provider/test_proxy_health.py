@@ -1,14 +1,13 @@
 """A proxy's health through the real provider process, against the simulated coderd (W1)."""
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from coder_stack.dynamic.proxy_health import ProxyHealthProvider
-from tests.provider.driver import Driven, ProviderProcess
+from tests.provider.driver import Driven, ProviderProcess, Said
 from tests.simulation import Simulation
 
 PROXIES = "/api/v2/workspaceproxies"
@@ -64,7 +63,7 @@ def test_W1_a_proxy_that_comes_late_is_waited_for(licensed: Simulation, health: 
 
 
 def test_W1_a_proxy_that_does_not_come_is_a_warning_and_no_failure(
-    licensed: Simulation, health: Driven, said: Callable[[], str]
+    licensed: Simulation, health: Driven, said: Said
 ) -> None:
     held = health.create(wish(licensed, Proxy(licensed).id, timeout_seconds=0))
     assert held.outputs["health"] == "unregistered"

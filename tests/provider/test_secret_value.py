@@ -9,11 +9,14 @@ import pytest
 
 from coder_stack.dynamic.secret_value import SecretValueProvider
 from tests.provider.api_server import ApiServer, api_server, write_kubeconfig
-from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
+from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, Said, provider_process
 
 VALUE = "the-license-is-hunter2"
 OTHER = "another-license-hunter3"
 LABEL = "Secret coder/license"
+
+Change = Callable[[ApiServer], Any]
+"""Something that happens to the cluster behind Pulumi's back."""
 
 
 @pytest.fixture
@@ -75,7 +78,7 @@ def test_L4_another_value_is_a_changed_input_in_check_and_in_read(
     assert driven.update(held, inputs(cluster)).outputs == checked
 
 
-MISSING: list[tuple[Callable[[ApiServer], Any], str]] = [
+MISSING: list[tuple[Change, str]] = [
     (lambda cluster: cluster.secrets.clear(), "it does not exist; create it."),
     (lambda cluster: cluster.put("coder/license", other=VALUE), 'it has no key "license"; add it.'),
     (
@@ -94,11 +97,7 @@ every_way_to_be_missing = pytest.mark.parametrize(
 
 @every_way_to_be_missing
 def test_L1_missing_from_the_start_fails_the_create_and_is_unknown_to_dependants(
-    cluster: ApiServer,
-    said: Callable[[], str],
-    driven: Driven,
-    lose: Callable[[ApiServer], Any],
-    why: str,
+    cluster: ApiServer, said: Said, driven: Driven, lose: Change, why: str
 ) -> None:
     lose(cluster)
     checked = driven.check(inputs(cluster))
@@ -116,11 +115,7 @@ def test_L1_missing_from_the_start_fails_the_create_and_is_unknown_to_dependants
 
 @every_way_to_be_missing
 def test_L1_missing_later_keeps_the_last_value_and_fails_every_update(
-    cluster: ApiServer,
-    said: Callable[[], str],
-    driven: Driven,
-    lose: Callable[[ApiServer], Any],
-    why: str,
+    cluster: ApiServer, said: Said, driven: Driven, lose: Change, why: str
 ) -> None:
     held = driven.create(inputs(cluster))
     lose(cluster)
@@ -143,7 +138,7 @@ def test_L1_missing_later_keeps_the_last_value_and_fails_every_update(
     assert driven.update(seen, inputs(cluster)).outputs == held.outputs
 
 
-CANNOT_ASK: list[tuple[Callable[[ApiServer], Any], str]] = [
+CANNOT_ASK: list[tuple[Change, str]] = [
     (lambda cluster: cluster.refuse(401, "Unauthorized"), "ApiServerRefused"),
     (lambda cluster: cluster.refuse(403, "Forbidden"), "ApiServerRefused"),
     (lambda cluster: cluster.refuse(404, "NotFound"), "ApiServerRefused"),
@@ -163,11 +158,7 @@ every_way_to_be_mute = pytest.mark.parametrize(
 
 @every_way_to_be_mute
 def test_U1_an_api_server_that_cannot_be_asked_is_not_a_missing_secret(
-    cluster: ApiServer,
-    said: Callable[[], str],
-    driven: Driven,
-    trouble: Callable[[ApiServer], Any],
-    reason: str,
+    cluster: ApiServer, said: Said, driven: Driven, trouble: Change, reason: str
 ) -> None:
     held = driven.create(inputs(cluster))
     trouble(cluster)
@@ -225,7 +216,7 @@ def test_delete_leaves_the_secret_alone(cluster: ApiServer, driven: Driven) -> N
 
 
 def test_L9_neither_the_value_nor_the_clusters_credential_is_ever_said(
-    cluster: ApiServer, said: Callable[[], str], driven: Driven
+    cluster: ApiServer, said: Said, driven: Driven
 ) -> None:
     held = driven.create(inputs(cluster))
     cluster.put("coder/license", other=VALUE)

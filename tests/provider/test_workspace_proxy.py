@@ -1,6 +1,5 @@
 """Workspace proxy registrations through the real provider process, against the simulated coderd."""
 
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -8,7 +7,7 @@ import pytest
 
 from coder_stack.dynamic.gate import NOT_PROVISIONED
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
-from tests.provider.driver import UNKNOWN, Driven, Failure, Held, ProviderProcess
+from tests.provider.driver import UNKNOWN, Driven, Failure, Held, ProviderProcess, Said
 from tests.simulation import Simulation
 
 PROXIES = "/api/v2/workspaceproxies"
@@ -199,7 +198,7 @@ def test_E5_a_lost_license_keeps_the_proxy_and_puts_changes_off(
 
 
 def test_K6_delete_is_by_id_twice_is_success_and_a_namesake_stays(
-    licensed: Simulation, proxies: Driven, said: Callable[[], str]
+    licensed: Simulation, proxies: Driven, said: Said
 ) -> None:
     held = proxies.create(wish(licensed))
     licensed.act("DELETE", f"{PROXIES}/sydney")
@@ -212,7 +211,7 @@ def test_K6_delete_is_by_id_twice_is_success_and_a_namesake_stays(
 
 
 def test_K6_what_cannot_be_removed_is_a_warning_without_a_secret(
-    licensed: Simulation, proxies: Driven, said: Callable[[], str]
+    licensed: Simulation, proxies: Driven, said: Said
 ) -> None:
     held = proxies.create(wish(licensed))
     licensed.lose_licenses()
