@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.provider.driver import ProviderProcess, Said, provider_process
+from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from tests.provider.driver import Driven, ProviderProcess, Said, provider_process
 from tests.simulation import Simulation, simulated
 
 
@@ -40,3 +41,9 @@ def said(shared_process: ProviderProcess) -> Said:
     """What the shared process has told the user since the test began."""
     heard = len(shared_process.stderr)
     return lambda: shared_process.stderr[heard:]
+
+
+@pytest.fixture
+def keys(shared_process: ProviderProcess) -> Driven:
+    """Provisioner keys, which several files are about."""
+    return shared_process.of(ProvisionerKeyProvider())

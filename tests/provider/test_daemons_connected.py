@@ -8,9 +8,8 @@ import pytest
 
 from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
 from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, Said
+from tests.provider.keys import KEYS
 from tests.simulation import Simulation
-
-KEYS = "/api/v2/organizations/coder/provisionerkeys"
 
 
 @pytest.fixture

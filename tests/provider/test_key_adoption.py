@@ -11,14 +11,15 @@ import pytest
 from coder_stack.dynamic.gate import NOT_PROVISIONED
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
+from tests.provider.keys import KEYS
 from tests.simulation import Simulation
 
-KEYS = "/api/v2/organizations/coder/provisionerkeys"
 TAGS = {"region": "eu", "size": "l"}
 
 
 @pytest.fixture
 def keys(process: ProviderProcess) -> Driven:
+    """Not those of the shared process."""
     return process.of(ProvisionerKeyProvider())
 
 

@@ -1,0 +1,118 @@
+"""What a refresh finds of a provisioner key: as it was, changed, gone, or not to be seen."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.provider.driver import Driven, Failure
+from tests.provider.keys import KEYS, opens, wish
+from tests.simulation import Simulation, simulated
+
+
+class TestRead:
+    def test_K3_nothing_drifted_is_nothing_changed(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(licensed))
+        seen = keys.read(held)
+        assert seen is not None
+        assert (seen.id, seen.inputs) == (held.id, held.inputs)
+        assert seen.outputs == held.outputs
+
+    def test_K3_a_key_deleted_in_coderd_is_gone(self, licensed: Simulation, keys: Driven) -> None:
+        held = keys.create(wish(licensed))
+        licensed.act("DELETE", f"{KEYS}/{held.outputs['name']}")
+        assert keys.read(held) is None
+
+    def test_U1_a_key_that_the_token_does_not_see_is_not_gone(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(licensed))
+        outsider = licensed.act(
+            "POST", "/_sim/users", {"username": "out", "organizations": {"x": []}}
+        )
+        keys.check(wish(licensed, token=outsider["token"]))  # hands the token over
+
+        with pytest.raises(Failure, match="Forbidden: provisioner key"):
+            keys.read(held)
+
+    def test_U1_an_organization_that_the_token_does_not_see_is_not_a_key_that_is_gone(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(licensed))
+        missing = {"message": "Resource not found or you do not have access to this resource"}
+        licensed.fault("status", KEYS, status=404, body=missing, count=-1)
+        with pytest.raises(Failure, match="Forbidden: provisioner key"):
+            keys.read(held)
+        with pytest.raises(Failure, match="NotFound: provisioner key"):
+            keys.read(replace(held, outputs={**held.outputs, "material": ""}))
+
+        licensed.world.records.provisioner_keys.clear()
+        assert keys.read(held) is None, "the key itself says so: it opens nothing"
+
+    @pytest.mark.parametrize("material", ["", "x" * 43, "short", "of another key"])
+    def test_K3_material_that_opens_another_key_or_none_is_named_and_replaces(
+        self, licensed: Simulation, keys: Driven, material: str
+    ) -> None:
+        held = keys.create(wish(licensed))
+        if material == "of another key":
+            material = licensed.act("POST", KEYS, {"name": "other"})["key"]
+        seen = keys.read(replace(held, outputs={**held.outputs, "material": material}))
+
+        assert seen is not None
+        assert seen.inputs == {**held.inputs, "material_valid": False}
+        wanted = keys.check(wish(licensed), seen.inputs).inputs
+        assert keys.diff(seen, wanted).replaces == ["material_valid"]
+
+    def test_K3_tags_and_name_as_coderd_has_them(self, licensed: Simulation, keys: Driven) -> None:
+        """Coderd cannot change them; an import or an edited database can."""
+        held = keys.create(wish(licensed))
+        key = licensed.world.records.provisioner_keys[held.id]
+        key.tags, key.name = {"region": "us"}, "renamed"
+
+        seen = keys.read(held)
+
+        assert seen is not None
+        assert (seen.inputs["tags"], seen.inputs["name"]) == ({"region": "us"}, "renamed")
+        wanted = keys.check(wish(licensed), seen.inputs).inputs
+        assert wanted["name"] == held.inputs["name"]
+        assert keys.diff(seen, wanted).replaces == ["name", "tags"]
+
+    def test_K7_old_state_without_metadata_is_filled_in_without_a_rotation(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(licensed))
+        lost = ("key_id", "issued_on", "created_at", "material_sha256", "deployment_id")
+        lost = (*lost, "provisioned", "material_valid", "trigger", "deferred", "reason")
+        old = replace(
+            held,
+            outputs={k: v for k, v in held.outputs.items() if k not in lost},
+            inputs={k: v for k, v in held.inputs.items() if k not in lost},
+        )
+
+        seen = keys.read(old)
+
+        assert seen is not None
+        assert (seen.id, seen.inputs) == (held.id, held.inputs)
+        assert seen.outputs == held.outputs
+        # Without a refresh neither: what was not recorded is not a difference.
+        news = keys.check(wish(licensed), old.inputs).inputs
+        assert news["name"] == held.inputs["name"]
+        assert keys.diff(old, news).replaces == []
+
+    def test_K3_another_deployment_is_named_and_the_key_there_is_none_of_ours(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(licensed))
+        with simulated(licensed=True) as other:
+            moved = replace(
+                held,
+                outputs={**held.outputs, "connection": other.connection, "token": other.token},
+            )
+            seen = keys.read(moved)
+            assert seen is not None, "another deployment says nothing about this key"
+            news = keys.check(wish(other), held.inputs).inputs
+            assert "deployment_id" in keys.diff(seen, news).replaces
+            theirs = other.act("POST", KEYS, {"name": held.outputs["name"]})
+            keys.delete(moved)
+            assert opens(other, theirs["key"]), "a namesake of another deployment is left alone"
