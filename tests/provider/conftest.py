@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.provider.driver import Driven, ProviderProcess, Said, provider_process
 from tests.simulation import Simulation, simulated
@@ -47,3 +48,9 @@ def said(shared_process: ProviderProcess) -> Said:
 def keys(shared_process: ProviderProcess) -> Driven:
     """Provisioner keys, which several files are about."""
     return shared_process.of(ProvisionerKeyProvider())
+
+
+@pytest.fixture
+def licenses(shared_process: ProviderProcess) -> Driven:
+    """Licenses, likewise."""
+    return shared_process.of(LicenseProvider())
