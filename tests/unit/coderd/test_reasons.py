@@ -1,0 +1,57 @@
+"""The vocabulary of reasons: one word for each leaf, and fewer for conditions."""
+
+import pytest
+
+from coder_stack.coderd import CoderdError, Reason, entitlements_reason, errors, license_reason
+
+# The whole vocabulary: leaf, word, and whether the same call fails again until somebody acts.
+LEAVES = [
+    (errors.AnswerLost, "AnswerLost", False),
+    (errors.ApiServerRefused, "ApiServerRefused", True),
+    (errors.CertificateNotTrusted, "CertificateNotTrusted", True),
+    (errors.Conflict, "Conflict", True),
+    (errors.DuplicateLicense, "DuplicateLicense", True),
+    (errors.ForbiddenByRole, "Forbidden", True),
+    (errors.InsecureConnection, "InsecureConnection", True),
+    (errors.InvalidConnection, "InvalidConnection", True),
+    (errors.InvalidLicense, "InvalidLicense", True),
+    (errors.InvalidRequest, "InvalidRequest", True),
+    (errors.KeyRejected, "KeyRejected", True),
+    (errors.NotEntitled, "NotEntitled", True),
+    (errors.NotFound, "NotFound", True),
+    (errors.ProtocolError, "ProtocolError", True),
+    (errors.RateLimited, "RateLimited", False),
+    (errors.RouteAbsent, "NotSupported", True),
+    (errors.ServerFault, "ServerFault", False),
+    (errors.Unauthenticated, "Forbidden", True),
+    (errors.Unavailable, "Unavailable", False),
+]
+
+
+@pytest.mark.parametrize(("leaf", "word", "permanent"), LEAVES)
+def test_each_leaf_has_one_word(leaf: type[CoderdError], word: str, permanent: bool) -> None:
+    assert (leaf.reason, leaf.permanent) == (word, permanent)
+
+
+def test_the_vocabulary_is_complete() -> None:
+    """Every error class with a word is listed, every word but those of conditions alone is used."""
+
+    def below(parent: type[CoderdError]) -> set[type[CoderdError]]:
+        return {parent}.union(*(below(child) for child in parent.__subclasses__()))
+
+    of_conditions = {"SecretMissing", "Pending", "EntitlementsQueryFailed", "Error"}
+    assert {leaf for leaf in below(CoderdError) if hasattr(leaf, "reason")} == {
+        leaf for leaf, _, _ in LEAVES
+    }
+    assert {word for _, word, _ in LEAVES} | of_conditions == set(Reason)
+
+
+def test_the_license_condition_knows_three_words() -> None:
+    """L7: NotSupported, Forbidden, and Error for anything else."""
+    assert {license_reason(reason) for reason in Reason} == {"NotSupported", "Forbidden", "Error"}
+
+
+def test_unread_entitlements_have_three_words() -> None:
+    """E6, and NotSupported for the AGPL build."""
+    words = {entitlements_reason(reason) for reason in Reason}
+    assert words == {"NotSupported", "Forbidden", "EntitlementsQueryFailed"}

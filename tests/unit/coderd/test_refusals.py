@@ -1,0 +1,101 @@
+"""Every row of coderd's error tables ends in the one leaf that fits it, with what helps."""
+
+import pytest
+
+from coder_stack.coderd import (
+    CoderdError,
+    InvalidLicense,
+    InvalidRequest,
+    NotEntitled,
+    Unauthenticated,
+)
+from tests.unit.coderd.every_call import EVERY_CALL
+from tests.unit.coderd.fakes import SECRETS, always, answer, coderd, error_of, message, shown
+from tests.unit.coderd.refusals import BAD, REFUSALS
+
+
+@pytest.mark.parametrize("marked", [True, False], ids=["with version header", "header stripped"])
+@pytest.mark.parametrize(("method", "status", "body", "leaf"), REFUSALS)
+def test_each_documented_refusal_is_one_leaf(
+    method: str, status: int, body: object, leaf: type[CoderdError], marked: bool
+) -> None:
+    """The header alone must not decide: some administrators strip version headers."""
+    client = coderd(always(answer(status, body, ours=marked)))
+
+    error = error_of(lambda: EVERY_CALL[method](client))
+
+    assert (type(error), error.status) == (leaf, status)
+
+
+@pytest.mark.parametrize(("method", "status", "body", "_leaf"), REFUSALS)
+def test_messages_are_stable_sentences_without_secrets(
+    method: str, status: int, body: object, _leaf: type[CoderdError]
+) -> None:
+    first, second = (
+        error_of(lambda: EVERY_CALL[method](coderd(always(answer(status, body))))) for _ in range(2)
+    )
+
+    assert str(first) == str(second)
+    assert str(first).startswith("Cannot ")
+    assert str(first).endswith(".")
+    assert not any(secret in shown(first) for secret in SECRETS)
+    assert first.__cause__ is None
+    assert first.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("detail", "check"),
+    [
+        ("license has multiple issues; contact support", "signature"),
+        ("license must be version 3", "version"),
+        ("license has invalid or missing iat (issued at) claim", "iat"),
+        ("license has invalid or missing nbf (not before) claim", "nbf"),
+        ("license has invalid or missing license_expires claim", "license_expires"),
+        ("license has invalid or missing exp (expires at) claim", "exp"),
+        ("license must contain valid account type", "account_type"),
+        ("license must contain valid account ID", "account_id"),
+        ("something new", "other"),
+    ],
+)
+def test_an_invalid_license_names_the_check_that_failed(detail: str, check: str) -> None:
+    client = coderd(always(answer(400, message(BAD, detail))))
+
+    error = error_of(lambda: EVERY_CALL["add_license"](client))
+
+    assert isinstance(error, InvalidLicense)
+    assert error.check == check
+
+
+def test_not_entitled_names_the_feature_that_gates_the_route() -> None:
+    client = coderd(always(answer(403, message("Anything is a Premium feature. Contact sales!"))))
+
+    error = error_of(lambda: EVERY_CALL["create_provisioner_key"](client))
+
+    assert isinstance(error, NotEntitled)
+    assert error.feature == "external_provisioner_daemons"
+    assert "external_provisioner_daemons" in str(error)
+
+
+def test_an_invalid_request_names_only_fields_that_the_request_has() -> None:
+    """The names in the answer are the server's text: one that we did not send is not repeated."""
+    body = message("Validation failed.", fields=["icon", "name", "somebody-elses-words"])
+    client = coderd(always(answer(400, body)))
+
+    error = error_of(lambda: EVERY_CALL["create_workspace_proxy"](client))
+
+    assert isinstance(error, InvalidRequest)
+    assert error.fields == ("icon", "name")
+    assert "somebody" not in shown(error)
+
+
+@pytest.mark.parametrize(
+    ("method", "credential"),
+    [("user", "session token"), ("login", "password"), ("provisioner_key_of", "provisioner key")],
+)
+def test_a_401_says_which_credential_was_not_accepted(method: str, credential: str) -> None:
+    client = coderd(always(answer(401, message("No."))))
+
+    error = error_of(lambda: EVERY_CALL[method](client))
+
+    assert isinstance(error, Unauthenticated)
+    assert error.credential == credential
