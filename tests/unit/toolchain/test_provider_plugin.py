@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sandbox.toolchain.errors import ToolchainError
 from sandbox.toolchain.provider_plugin import EXECUTABLE, PluginChoice, PluginFinder
 from sandbox.toolchain.store import Installed
 from tests.unit.toolchain.machines import Machine, closed_address, executable
-from tests.unit.toolchain.vendor_site import Site, serving
+from tests.unit.toolchain.vendor_site import Site
 
 INSTALLS = """
 [ "$*" = 'plugin install resource kubernetes 4.34.2 --non-interactive' ] || exit 64
@@ -58,12 +57,6 @@ class World:
 def no_retry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CODER_STACK_PLUGIN_RETRY", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with serving() as running:
-        yield running
 
 
 def world(tmp_path: Path, site: str | None = None) -> World:
