@@ -51,8 +51,7 @@ def break_everything(stack: Drifting) -> None:
     for proxy in coderd.world.records.proxies.values():
         if proxy.name == "renamed":
             proxy.display_name = "Elsewhere"
-    for number in coderd.license_ids():
-        coderd.act("DELETE", f"/api/v2/licenses/{number}")
+    coderd.lose_licenses()
     coderd.act("POST", "/api/v2/licenses", {"license": license_text()})
     container = {"name": "coder", "image": "example.invalid/evil:1"}
     pods = {"template": {"spec": {"containers": [container]}}}
@@ -144,8 +143,7 @@ def test_D2_K3_W1_every_sign_of_drift_has_its_cause_and_property(stack: Drifting
 
 
 def test_E2_a_lost_license_is_drift_of_license_and_entitlements(small: Drifting) -> None:
-    for number in small.coderd.license_ids():
-        small.coderd.act("DELETE", f"/api/v2/licenses/{number}")
+    small.coderd.lose_licenses()
     code, report = small.report("drift")
     assert code == 2
     causes = {name: each["cause"] for name, each in by_name(report).items()}

@@ -15,7 +15,7 @@ from tests.engine.drifting import command, report_of
 from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 FLEET: list[dict[str, Any]] = [
     {"name": "eu", "key": {"tags": {"region": "eu"}, "rotateAfterDays": 90}},
     {"name": "us", "key": {"tags": {"region": "us"}}},
@@ -24,11 +24,8 @@ PROXY = {"name": "sydney", "accessUrl": "https://sydney.example.com", "displayNa
 
 
 @pytest.fixture
-def stack(
-    engine: Engine, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Deployed]:
+def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed]:
     """Everything there is, up. The operator made a token for itself."""
-    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
     with (
         simulated(fresh=True) as coderd,
         deployed(engine, cluster, coderd, tmp_path, provisioners=FLEET, proxies=[PROXY]) as stack,

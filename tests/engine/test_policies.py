@@ -258,10 +258,10 @@ def test_D5_what_is_missing_is_filled_in_and_seen_in_the_cluster(guard: Any) -> 
     assert stack.preview().changes == []
 
 
+@pytest.mark.usefixtures("impatient")
 def test_D5_the_whole_stack_passes_in_preview_and_up_with_nothing_filled_in(
-    engine: Engine, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, cluster: Cluster, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
     fleet = [
         {"name": "eu", "key": {"tags": {"region": "eu"}, "rotateAfterDays": 30}},
         {"name": "ml", "organization": "research", "replicas": 2, "key": {"rotateAfterDays": 30}},
@@ -291,8 +291,7 @@ def test_D5_the_whole_stack_passes_in_preview_and_up_with_nothing_filled_in(
         assert (again.changes, again.violations) == ([], [])
 
         # E5: without the license the update goes through; the pack only says what is missing.
-        for number in coderd.license_ids():
-            coderd.act("DELETE", f"/api/v2/licenses/{number}")
+        coderd.lose_licenses()
         unlicensed = guarded.preview()
         assert not unlicensed.rules("mandatory")
         assert "features-entitled" in unlicensed.rules("advisory")

@@ -13,7 +13,7 @@ from tests.engine.operated import Operated, operated
 from tests.harness import PROJECT, Outcome
 from tests.simulation import Simulation, simulated
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 PROGRAM = """
 import pulumi
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
@@ -40,9 +40,8 @@ KEYS = "/api/v2/organizations/coder/provisionerkeys"
 
 
 @pytest.fixture
-def stack(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Operated]:
+def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
     """A licensed coderd and a stack with one key in it, not yet deployed."""
-    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
     with (
         simulated(licensed=True) as coderd,
         operated(engine, coderd, tmp_path, PROGRAM) as stack,
@@ -248,8 +247,7 @@ def test_E4_E5_the_gate_opens_by_itself_and_closing_it_keeps_the_key(stack: Oper
     assert_repaired(stack)
 
     before = live(stack).id
-    for license_id in stack.coderd.license_ids():
-        stack.coderd.act("DELETE", f"/api/v2/licenses/{license_id}")
+    stack.coderd.lose_licenses()
     configure(stack, closed="true", trigger="due")
     deploy(stack, refresh=True)
     outputs = stack.project.outputs()

@@ -22,7 +22,7 @@ from tests.engine.deployed import Deployed, deployed
 from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 FLEET = [{"name": "eu", "key": {"tags": {"region": "eu"}}}]
 JOB = {
@@ -33,11 +33,8 @@ JOB = {
 
 
 @pytest.fixture
-def stack(
-    engine: Engine, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Deployed]:
+def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed]:
     """Up, with the kubeconfig from the environment: inside the cluster it is another one."""
-    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
     settings: dict[str, Any] = {"kubernetes": {}, "provisioners": FLEET, "reconcileJob": JOB}
     with (
         simulated(fresh=True) as coderd,

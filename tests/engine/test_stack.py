@@ -12,7 +12,7 @@ from tests.engine.deployed import Deployed, deployed
 from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 SYDNEY: dict[str, Any] = {"name": "sydney", "accessUrl": "https://sydney.example.com"}
 FLEET: list[dict[str, Any]] = [
     {"name": "eu", "key": {"tags": {"region": "eu"}}},
@@ -21,11 +21,8 @@ FLEET: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def stack(
-    engine: Engine, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Deployed]:
+def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed]:
     """Configured with all there is, not yet up."""
-    monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
     with (
         simulated(licensed=True) as coderd,
         deployed(engine, cluster, coderd, tmp_path, provisioners=FLEET, proxies=[SYDNEY]) as stack,
