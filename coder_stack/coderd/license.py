@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from typing import cast
 from uuid import UUID
 
-import jwt
-
 from coder_stack.coderd.models import License
 
 __all__ = ["LicenseClaims", "NotALicense", "find_license", "fingerprint", "read_license"]
@@ -147,6 +145,8 @@ def find_license(ours: LicenseClaims, stored: Iterable[License]) -> License | No
 
 
 def _decoded(text: str) -> tuple[Mapping[str, object], Mapping[str, object]] | None:
+    import jwt  # noqa: PLC0415  # slow for its cryptography, which nobody needs who reads no license
+
     try:
         parts = jwt.decode_complete(text, options={"verify_signature": False})
     except (jwt.PyJWTError, ValueError, RecursionError):

@@ -14,7 +14,7 @@ from coder_stack.settings import HttpRoute, Ingress
 __all__ = ["http_route", "ingress"]
 
 
-def ingress(site: Site, want: Ingress, service: core.v1.Service) -> networking.v1.Ingress:
+def ingress(site: Site, want: Ingress, service: core.v1.Service) -> "networking.v1.Ingress":
     """One rule for each host."""
     host, wildcard = _access_host(site), _wildcard_host(site)
     certificates = {host: want.tls_secret_name}
@@ -60,7 +60,7 @@ def ingress(site: Site, want: Ingress, service: core.v1.Service) -> networking.v
 
 def http_route(
     site: Site, want: HttpRoute, service: core.v1.Service
-) -> apiextensions.CustomResource:
+) -> "apiextensions.CustomResource":
     """One route for all hosts, attached to the given Gateways."""
     backend = {"name": service.metadata.name, "port": site.settings.service.port}
     everything = {"path": {"type": "PathPrefix", "value": "/"}}

@@ -46,7 +46,7 @@ class ReconcileJobArgs:
 class ReconcileJob(pulumi.ComponentResource):
     """Keeps the stack converged from inside the cluster."""
 
-    cron_job: batch.v1.CronJob
+    cron_job: "batch.v1.CronJob"
 
     def __init__(
         self, name: str, args: ReconcileJobArgs, opts: pulumi.ResourceOptions | None = None
@@ -122,7 +122,7 @@ class ReconcileJob(pulumi.ComponentResource):
         account: core.v1.ServiceAccount,
         config: core.v1.ConfigMap,
         rights: Sequence[pulumi.Resource],
-    ) -> batch.v1.CronJob:
+    ) -> "batch.v1.CronJob":
         job = self._args.job
         return batch.v1.CronJob(
             f"{self._name}-job",

@@ -14,7 +14,7 @@ from coder_stack.settings import NetworkPolicy, PodDisruptionBudget, ServiceMoni
 __all__ = ["disruption_budget", "network_policy", "service_monitor"]
 
 
-def disruption_budget(site: Site, want: PodDisruptionBudget) -> policy.v1.PodDisruptionBudget:
+def disruption_budget(site: Site, want: PodDisruptionBudget) -> "policy.v1.PodDisruptionBudget":
     """At most one pod goes at a time, unless the config says otherwise."""
     most = want.max_unavailable
     if want.min_available is None and most is None:
@@ -29,7 +29,7 @@ def disruption_budget(site: Site, want: PodDisruptionBudget) -> policy.v1.PodDis
     )
 
 
-def network_policy(site: Site, want: NetworkPolicy) -> networking.v1.NetworkPolicy:
+def network_policy(site: Site, want: NetworkPolicy) -> "networking.v1.NetworkPolicy":
     """Connections to coderd's ports only, from everybody or from the given peers."""
     peers: list[Any] = list(want.allow_from)
     if peers and site.settings.replicas > 1:
@@ -55,7 +55,7 @@ def network_policy(site: Site, want: NetworkPolicy) -> networking.v1.NetworkPoli
     )
 
 
-def service_monitor(site: Site, want: ServiceMonitor) -> apiextensions.CustomResource:
+def service_monitor(site: Site, want: ServiceMonitor) -> "apiextensions.CustomResource":
     """The Service's `metrics` port, scraped by a Prometheus that looks for these labels."""
     return apiextensions.CustomResource(
         f"{site.name}-service-monitor",

@@ -1,7 +1,7 @@
-"""The program's side of a dynamic resource: which properties it has and which are secret.
+"""The program's side of a dynamic resource: which outputs it has and which are secret.
 
-Both are read off the provider's models, so that an output cannot be forgotten (it would not exist)
-nor a secret one land in state in plain text (it would, unless named here).
+Outputs are what the class annotates: state holds more, but each one costs the program a promise.
+Secrets are read off the provider's models: one that is not named here lands in state in plain text.
 """
 
 from collections.abc import Mapping
@@ -32,14 +32,14 @@ class CoderdResource(dynamic.Resource):
         state = provider.state_model
         secret = sorted({"token", *state.secret_fields(), *provider.inputs_model.secret_fields()})
         given = {
-            key: pulumi.Output.secret(value) if key in secret and value is not None else value
+            key: pulumi.Output.secret(value) if key in secret else value
             for key, value in props.items()
+            if value is not None
         }
-        outputs: dict[str, Any] = dict.fromkeys(state.model_fields)
         super().__init__(
             provider,
             name,
-            {**outputs, **given},
+            {**dict.fromkeys(type(self).__annotations__), **given},
             pulumi.ResourceOptions.merge(
                 opts, pulumi.ResourceOptions(additional_secret_outputs=secret)
             ),

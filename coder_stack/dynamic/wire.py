@@ -6,6 +6,7 @@ and in previews with unknowns at any depth. Past this module there are only mode
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, TypeVar, get_args
 
 import pulumi
@@ -104,6 +105,7 @@ def field_to_props(model: type[WireModel], name: str, value: object) -> Any:
     return _adapter(model, name).dump_python(value, mode="json", exclude_none=True)
 
 
+@cache
 def _adapter(model: type[WireModel], name: str) -> TypeAdapter[Any]:
     field = model.model_fields[name]
     annotated: Any = Annotated

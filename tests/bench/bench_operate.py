@@ -1,8 +1,6 @@
 """What a look at several stacks side by side saves over one after another, as a ratio."""
 
 import os
-import statistics
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from coder_stack.operate.drift import look
 from coder_stack.operate.engine import Project as Stacks
 from coder_stack.operate.fleet import each_stack, jobs_by_default
 from sandbox.engine import Engine
+from tests.bench.timing import ratio
 from tests.engine.operated import PROGRAM
 from tests.harness import PROJECT, Project
 from tests.simulation import simulated
@@ -37,18 +36,13 @@ def bench_a_fleet_of_five(engine: Engine, tmp_path: Path, monkeypatch: pytest.Mo
             stack.set_config(f"{PROJECT}:given", auto.ConfigValue(coderd.token, secret=True))
             stack.up()
 
-        def seconds(jobs: int) -> float:
-            start = time.perf_counter()
+        def look_at_all(jobs: int) -> None:
             reports = each_stack(
                 Stacks.at(project.folder), names, lambda each: look(each).report, jobs, silent
             )
             assert [report.result for report in reports] == ["clean"] * _STACKS
-            return time.perf_counter() - start
 
-        seconds(1)  # warms the caches
-        # In turn, so that what else the machine does falls on both.
-        rounds = [(seconds(1), seconds(jobs_by_default())) for _ in range(_ROUNDS)]
-        alone, together = (statistics.median(times) for times in zip(*rounds, strict=True))
-    print(f"\n{_STACKS} stacks one after another / side by side: {alone / together:.2f}")
+        saved = ratio(lambda: look_at_all(1), lambda: look_at_all(jobs_by_default()), _ROUNDS)
+    print(f"\n{_STACKS} stacks one after another / side by side: {saved:.2f}")
     if (os.cpu_count() or 1) >= 2:
-        assert alone / together >= 1.6
+        assert saved >= 1.6

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.engine import Engine
-from tests.bench.timing import seconds
+from tests.bench.timing import ratio
 from tests.harness import Cluster, Project
 
 
@@ -21,8 +21,7 @@ def bench_preview_against_an_empty_program(
     empty.up()
     project.up()
 
-    nothing = seconds(empty.preview)
-    ours = seconds(project.preview)
-    refreshed = seconds(lambda: project.preview(refresh=True))
-    print(f"\npreview of the control plane / of an empty program: {ours / nothing:.2f}")
-    print(f"preview --refresh / preview of the control plane:   {refreshed / ours:.2f}")
+    ours = ratio(project.preview, empty.preview)
+    refreshed = ratio(lambda: project.preview(refresh=True), project.preview)
+    print(f"\npreview of the control plane / of an empty program: {ours:.2f}")
+    print(f"preview --refresh / preview of the control plane:   {refreshed:.2f}")

@@ -1,4 +1,4 @@
-"""How a bench takes time: the middle of a few rounds, after one to warm up."""
+"""How a bench compares: turn about, so that a change of the machine's mood counts for both."""
 
 import statistics
 import time
@@ -7,11 +7,16 @@ from collections.abc import Callable
 _ROUNDS = 5
 
 
-def seconds(work: Callable[[], object]) -> float:
+def ratio(
+    work: Callable[[], object], reference: Callable[[], object], rounds: int = _ROUNDS
+) -> float:
+    """The middle one of a few pairs, after one to warm up."""
     work()
-    times: list[float] = []
-    for _ in range(_ROUNDS):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    reference()
+    return statistics.median(_seconds(work) / _seconds(reference) for _ in range(rounds))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start

@@ -1,15 +1,18 @@
 """The program's side: type tokens, outputs that exist, secrets whatever the caller passes."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pulumi
 import pytest
 
+import coder_stack.stack  # noqa: F401  # brings every kind of resource
 from coder_stack.dynamic.entitlements import Entitlements
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.license import License
 from coder_stack.dynamic.operator_access import OperatorAccess
+from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.secret_value import SecretValue
 
 SECRET_MARK = "4dabf18193072939515e22adb298388d"
@@ -25,6 +28,12 @@ class Recorder(pulumi.runtime.Mocks):
 
     def call(self, _args: pulumi.runtime.MockCallArgs) -> tuple[dict[str, Any], None]:
         return {}, None
+
+
+@pytest.mark.parametrize("kind", CoderdResource.__subclasses__(), ids=lambda kind: kind.__name__)
+def test_every_output_that_a_resource_promises_is_in_its_state(kind: type[CoderdResource]) -> None:
+    provider = getattr(import_module(kind.__module__), f"{kind.__name__}Provider")
+    assert set(kind.__annotations__) <= set(provider.state_model.model_fields)
 
 
 @pytest.fixture
