@@ -6,6 +6,7 @@ stopped when the run ends, and by a guard process if the run is killed.
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,10 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell starts what it runs in the background deaf to interrupts, and so are its children.
+    # Pulumi ends each of its plugins with an interrupt, and waits five seconds for a deaf one.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not _is_worker(config):
         os.environ[_FOLDER] = tempfile.mkdtemp(prefix="coder-stack-test-")
         os.environ[_OWNER] = str(os.getpid())

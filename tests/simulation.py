@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ import uvicorn
 
 from sandbox.coderd import server
 from sandbox.coderd.application import Application
+from sandbox.coderd.request_log import Entry
 from sandbox.coderd.rules.license_key import LicenseTerms, issue
 from sandbox.coderd.rules.world import Settings, World
 
@@ -64,6 +65,26 @@ class Simulation:
             for entry in self.application.log.shown()
             if method in ("", entry["method"]) and path in str(entry["path"])
         ]
+
+    @contextmanager
+    def once_asked(self, path: str, act: Callable[[], object]) -> Iterator[None]:
+        """Somebody acts after the first request that ends so, and not before."""
+        asked, usual = threading.Event(), self.application.log.add
+
+        def add(entry: Entry) -> None:
+            usual(entry)
+            if entry.path.endswith(path):
+                asked.set()
+
+        self.application.log.add = add  # type: ignore[method-assign]
+        somebody = threading.Thread(target=lambda: asked.wait(30) and act())
+        somebody.start()
+        try:
+            yield
+        finally:
+            asked.set()
+            somebody.join()
+            self.application.log.add = usual  # type: ignore[method-assign]
 
     def forget_requests(self) -> None:
         self.application.log.clear()

@@ -1,6 +1,5 @@
 """Readiness by daemons through the real provider process, against the simulated coderd."""
 
-import threading
 from typing import Any
 
 import httpx
@@ -56,20 +55,8 @@ def test_P3_only_daemons_of_this_key_count_and_skew_is_reported(
 
 def test_P3_it_waits_until_enough_have_come(licensed: Simulation, daemons: Driven) -> None:
     key = Key(licensed, "fleet")
-    looked = threading.Event()
-    application = licensed.application
-    usual = application.log.add
-
-    def add(entry: Any) -> None:
-        usual(entry)
-        if entry.path == f"{KEYS}/daemons":
-            looked.set()
-
-    application.log.add = add  # type: ignore[method-assign]
-    late = threading.Thread(target=lambda: looked.wait(30) and key.daemon("late"))
-    late.start()
-    held = daemons.create(wish(licensed, key.id))
-    late.join()
+    with licensed.once_asked("/provisionerkeys/daemons", lambda: key.daemon("late")):
+        held = daemons.create(wish(licensed, key.id))
     assert held.outputs["count"] == 1
     assert len(licensed.requests("GET", "/daemons")) >= 2
 

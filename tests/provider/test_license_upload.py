@@ -63,7 +63,7 @@ def test_CP6_the_token_is_in_the_outputs_only(coderd: Simulation, licenses: Driv
     assert held.outputs["token"] == coderd.token
 
 
-def test_CP6_the_newest_token_is_used_config_before_run_before_state(
+def test_CP6_the_token_of_this_run_is_used_before_the_one_in_state(
     coderd: Simulation, licenses: Driven
 ) -> None:
     held = licenses.create(inputs(coderd, license_text()))

@@ -1,6 +1,5 @@
 """A proxy's health through the real provider process, against the simulated coderd (W1)."""
 
-import threading
 from typing import Any
 
 import httpx
@@ -54,10 +53,8 @@ def wish(coderd: Simulation, proxy_id: str, **more: Any) -> dict[str, Any]:
 
 def test_W1_a_proxy_that_comes_late_is_waited_for(licensed: Simulation, health: Driven) -> None:
     proxy = Proxy(licensed)
-    late = threading.Timer(0.5, proxy.announce)
-    late.start()
-    held = health.create(wish(licensed, proxy.id, timeout_seconds=30))
-    late.join()
+    with licensed.once_asked(PROXIES, proxy.announce):
+        held = health.create(wish(licensed, proxy.id, timeout_seconds=30))
     assert held.outputs["health"] == "ok"
     assert held.outputs["version"] == "v2.30.0+abc1234"
 
