@@ -20,7 +20,7 @@ from sandbox.breakage import BREAKAGES, break_it
 from sandbox.coderd import cli as coderd
 from sandbox.deploy import deploy as run_up
 from sandbox.deploy import destroy, run
-from sandbox.engine import STACK, Engine
+from sandbox.engine import Engine, for_people
 from sandbox.errors import SandboxError
 from sandbox.home import Home
 from sandbox.toolchain import CLUSTER, ENGINE, doctor, ensure
@@ -158,11 +158,10 @@ def kubeconfig() -> None:
 def env() -> None:
     """Print shell exports that point pulumi and kubectl of this shell at the sandbox."""
     home = Home.of_checkout()
-    variables = Engine.ready().variables(home, "$PATH")
+    variables = Engine.ready().variables(home, "$PATH") | for_people(home)
     path = variables.pop("PATH").removesuffix("$PATH")
     sys.stdout.write(f'export PATH={shlex.quote(path)}"$PATH"\n')
-    settings = {**variables, "KUBECONFIG": str(home.kubeconfig), "PULUMI_STACK": STACK}
-    for name, value in settings.items():
+    for name, value in variables.items():
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from sandbox import report
-from sandbox.engine import STACK, Engine
+from sandbox.engine import STACK, Engine, for_people
 from sandbox.errors import SandboxError
 from sandbox.home import CHECKOUT, Home
 
@@ -21,7 +21,7 @@ from sandbox.home import CHECKOUT, Home
 def run(engine: Engine, home: Home, command: Sequence[str]) -> int:
     """Run a command in the sandbox's environment and in the checkout; its output is the user's."""
     home.state.mkdir(parents=True, exist_ok=True)
-    environment = engine.environment(home)
+    environment = engine.environment(home) | for_people(home)
     program = shutil.which(command[0], path=environment["PATH"])
     if program is None:
         raise SandboxError(f"there is no program {command[0]!r} on PATH")

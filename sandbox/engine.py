@@ -20,6 +20,11 @@ _PASSPHRASE = "sandbox"  # noqa: S105  # see the docstring
 _FOREIGN = ("KUBECONFIG", "PULUMI_ACCESS_TOKEN", "PULUMI_STACK", "PULUMI_CONFIG_PASSPHRASE_FILE")
 
 
+def for_people(home: Home) -> dict[str, str]:
+    """What a person's own commands need besides: kubectl's cluster and Pulumi's stack."""
+    return {"KUBECONFIG": str(home.kubeconfig), "PULUMI_STACK": STACK}
+
+
 @dataclass(frozen=True)
 class Engine:
     """The Pulumi CLI with its language host, the kubernetes plugin, and kubectl to look with."""

@@ -98,6 +98,9 @@ def test_up_look_break_repair_down(clone: Clone, tmp_path: Path) -> None:
     kubeconfig = clone.run("sandbox", "kubeconfig", **own).stdout.strip()
     assert kubeconfig == json.loads(status.stdout)["kubeconfig"]
 
+    looked = clone.run("sandbox", "exec", "--", "kubectl", "get", "deployments", "-A", **own)
+    assert "eu-provisioner" in looked.stdout, looked.stderr
+
     clean = clone.run(*preview(), "--expect-no-changes", **own)
     assert clean.returncode == 0, clean.stdout + clean.stderr
 
