@@ -35,7 +35,7 @@ async def main() -> dict[str, pulumi.Input[Any]]:
     """Everything is declared at once; then it is the registrations' turn."""
     stack = CoderStack("coder", wanted, StackSecrets.of(pulumi.Config()))
     # Before the SDK waits for them: it waits for a registration that has begun, but for all Outputs
-    # together where none has, and that anew with each answer (a fifth of a large stack's preview).
+    # together where none has, and that anew with each answer (a sixth of a large stack's preview).
     await asyncio.sleep(0)
     return exports(stack, wanted)
 

@@ -1,4 +1,4 @@
-"""Every example, previewed by the real engine: only where it runs is this test's own."""
+"""Every example on the real engine, past the policy pack: only where it runs is this test's own."""
 
 from collections.abc import Iterator
 from pathlib import Path
