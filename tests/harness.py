@@ -24,6 +24,7 @@ import httpx
 import psutil
 import yaml
 from pulumi import automation as auto
+from pulumi.automation.errors import CommandError
 from pulumi.automation.events import EngineEvent, StepEventMetadata
 
 from sandbox.cluster import api
@@ -92,6 +93,10 @@ class Cluster:
                 params={"fieldManager": manager},
                 headers={"Content-Type": "application/strategic-merge-patch+json"},
             ).raise_for_status()
+
+    def create(self, path: str, content: dict[str, Any]) -> None:
+        with self.http() as http:
+            http.post(path, json=content).raise_for_status()
 
     def delete(self, path: str) -> None:
         with self.http() as http:
@@ -264,18 +269,32 @@ class Project:
         if self.cluster.get(namespace):
             self.cluster.delete(namespace)
 
-    def _run(self, operation: str, *arguments: str) -> Outcome:
-        """Not `stack.up()` and its kin: each of those starts three more processes afterwards."""
+    def attempt(self, *command: str) -> tuple[Outcome, CommandError | None]:
+        """One engine operation, and what it failed with, if it did.
+
+        Not `stack.up()` and its kin: each of those starts three more processes afterwards.
+        """
         log = self.folder / "events.jsonl"
         log.unlink(missing_ok=True)
         lines: list[str] = []
+        failure: CommandError | None = None
         options = ("--color", "never", "--event-log", str(log))
-        self.pulumi(operation, *arguments, *options, on_output=lines.append)
-        outcome = Outcome(text="\n".join(lines), events=log.read_text().splitlines())
-        for line in outcome.events:
+        try:
+            self.pulumi(*command, *options, on_output=lines.append)
+        except CommandError as error:
+            failure = error
+        events = log.read_text().splitlines() if log.exists() else []
+        outcome = Outcome(text="\n".join(lines), events=events)
+        for line in events:
             event = EngineEvent.from_json(json.loads(line))
             if event.resource_pre_event:
                 outcome.steps.append(Step.of(event.resource_pre_event.metadata))
+        return outcome, failure
+
+    def _run(self, *command: str) -> Outcome:
+        outcome, failure = self.attempt(*command)
+        if failure:
+            raise failure
         return outcome
 
 

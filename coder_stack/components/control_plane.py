@@ -69,7 +69,7 @@ class ControlPlane(pulumi.ComponentResource):
             parent=self,
             settings=want,
         )
-        account = site.account(want)
+        account = site.account(want.service_account_annotations)
         workspace_rights(
             name,
             object_name=fit(f"{want.name}-workspace-perms"),

@@ -11,6 +11,7 @@ from pulumi_kubernetes import apiextensions, core, networking
 from coder_stack.components.site import Site
 from coder_stack.settings import HttpRoute, Ingress
 
+# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 __all__ = ["http_route", "ingress"]
 
 

@@ -130,31 +130,38 @@ class Operator(pulumi.ComponentResource):
     def _standing(self, given: SecretValue | None) -> pulumi.Output[Standing]:
         observed: dict[str, pulumi.Input[Any]] = {"user": self.access.user}
         if given:
-            observed["secret"] = given.reason
+            observed["secret_reason"] = given.reason
         if self.license:
             observed["applied"] = self.license.applied
             observed["reason"] = self.license.reason
             observed["message"] = self.license.message
+        return seen(_Seen, **observed).apply(self._judged)
+
+    def _judged(self, found: "_Seen") -> Standing:
         secret = self._args.settings.token_secret
-
-        def judged(facts: Mapping[str, Any]) -> Standing:
-            found: list[Condition] = []
-            if secret:
-                where = f"Secret {secret.namespace or self._args.namespace}/{secret.name}"
-                found.append(conditions.bootstrap_secret_ready(_NAME, where, facts["secret"] or ""))
-            found.append(conditions.operator_access_ready(_NAME, facts["user"] or ""))
-            if "applied" in facts:
-                found.append(
-                    conditions.license_applied(
-                        _NAME,
-                        applied=bool(facts["applied"]),
-                        reason=facts["reason"] or "",
-                        message=facts["message"] or "",
-                    )
+        every: list[Condition] = []
+        if secret:
+            where = f"Secret {secret.namespace or self._args.namespace}/{secret.name}"
+            every.append(conditions.bootstrap_secret_ready(_NAME, where, found.secret_reason))
+        every.append(conditions.operator_access_ready(_NAME, found.user))
+        if self.license:
+            every.append(
+                conditions.license_applied(
+                    _NAME, applied=found.applied, reason=found.reason, message=found.message
                 )
-            return Standing(conditions=tuple(found))
-
-        return pulumi.Output.all(**observed).apply(judged)
+            )
+        return Standing(conditions=tuple(every))
 
     def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """Facts about the operator's access and the license."""
+
+    user: str = ""
+    secret_reason: str = ""
+    applied: bool = False
+    reason: str = ""
+    message: str = ""

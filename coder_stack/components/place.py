@@ -5,7 +5,8 @@ proxies. Leaves alone what runs in the pods (pod.py) and what else a component h
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import pulumi
 from pulumi_kubernetes import apps, core, meta
@@ -52,11 +53,17 @@ class Place:
         """The selector in the form that most objects take."""
         return meta.v1.LabelSelectorArgs(match_labels=self.labels.selector)
 
-    def account(self, want: Workload, *, automount: bool | None = None) -> core.v1.ServiceAccount:
+    def at(self, namespace: pulumi.Input[str]) -> Self:
+        """The same, in another namespace."""
+        return replace(self, namespace=namespace)
+
+    def account(
+        self, annotations: Mapping[str, str], *, automount: bool | None = None
+    ) -> core.v1.ServiceAccount:
         """Who the pods are for the API server."""
         return core.v1.ServiceAccount(
             f"{self.name}-account",
-            metadata=self.metadata(annotations=want.service_account_annotations),
+            metadata=self.metadata(annotations=annotations),
             automount_service_account_token=automount,
             opts=self.child(),
         )

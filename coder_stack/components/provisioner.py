@@ -89,7 +89,7 @@ class Provisioner(pulumi.ComponentResource):
         self.key = self._key()
         self._replicas = gated_replicas(want.replicas, self.key.provisioned, self.key.enabled)
         self.secret = self._secret()
-        account = self._place.account(want)
+        account = self._place.account(want.service_account_annotations)
         rights = self._rights(account)
         self.deployment = self._place.deployment(
             want,

@@ -14,12 +14,14 @@ import yaml
 from pulumi_kubernetes import batch, core, meta, rbac
 
 from coder_stack.components.labels import Labels
+from coder_stack.components.place import Place
 from coder_stack.components.pod import secret_env
 from coder_stack.components.reconcile_rights import Rule, cluster_rules, namespace_rules
 from coder_stack.naming import fit
 from coder_stack.settings import ReconcileJob as JobSettings
 from coder_stack.settings import Settings
 
+# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 __all__ = ["PROJECT", "ReconcileJob", "ReconcileJobArgs", "command", "kubeconfig"]
 
 PROJECT = "/srv/coder-stack"
@@ -55,23 +57,24 @@ class ReconcileJob(pulumi.ComponentResource):
         self._name = name
         self._args = args
         plane = args.settings.control_plane
-        self._object_name = fit(f"{plane.name}-reconcile")
         # Objects of the cluster as a whole are shared with other stacks: the namespace tells them.
         self._cluster_name = fit(f"{plane.namespace}-{plane.name}-reconcile")
-        self._labels = Labels(
-            name="coder-stack", instance=plane.name, component="reconcile", more=args.job.labels
+        self._place = Place(
+            name=name,
+            object_name=fit(f"{plane.name}-reconcile"),
+            namespace=args.namespace,
+            labels=Labels(
+                name="coder-stack", instance=plane.name, component="reconcile", more=args.job.labels
+            ),
+            parent=self,
         )
-        account = core.v1.ServiceAccount(
-            f"{name}-account",
-            metadata=self._metadata(args.namespace, args.job.service_account_annotations),
-            opts=self._child(),
-        )
+        account = self._place.account(args.job.service_account_annotations)
         rights = [*self._rights(account), *self._cluster_rights(account)]
         config = core.v1.ConfigMap(
             f"{name}-kubeconfig",
-            metadata=self._metadata(args.namespace),
+            metadata=self._place.metadata(),
             data={"kubeconfig": kubeconfig(args.settings.kubernetes.context)},
-            opts=self._child(),
+            opts=self._place.child(),
         )
         self.cron_job = self._cron_job(account, config, rights)
         self.register_outputs({})
@@ -83,16 +86,16 @@ class ReconcileJob(pulumi.ComponentResource):
             namespace = self._args.namespace if place == home else place
             role = rbac.v1.Role(
                 f"{self._name}-{place}",
-                metadata=self._metadata(namespace),
+                metadata=self._place.at(namespace).metadata(),
                 rules=[_rule(rule) for rule in rules],
-                opts=self._child(),
+                opts=self._place.child(),
             )
             binding = rbac.v1.RoleBinding(
                 f"{self._name}-{place}",
-                metadata=self._metadata(namespace),
+                metadata=self._place.at(namespace).metadata(),
                 role_ref=_reference("Role", role.metadata.name),
                 subjects=[_subject(account)],
-                opts=self._child(),
+                opts=self._place.child(),
             )
             made += [role, binding]
         return made
@@ -101,19 +104,19 @@ class ReconcileJob(pulumi.ComponentResource):
         rules = cluster_rules(self._args.settings, self._cluster_name)
         if not rules:
             return []
-        metadata = meta.v1.ObjectMetaArgs(name=self._cluster_name, labels=self._labels.all)
+        metadata = meta.v1.ObjectMetaArgs(name=self._cluster_name, labels=self._place.labels.all)
         role = rbac.v1.ClusterRole(
             f"{self._name}-cluster",
             metadata=metadata,
             rules=[_rule(rule) for rule in rules],
-            opts=self._child(),
+            opts=self._place.child(),
         )
         binding = rbac.v1.ClusterRoleBinding(
             f"{self._name}-cluster",
             metadata=metadata,
             role_ref=_reference("ClusterRole", role.metadata.name),
             subjects=[_subject(account)],
-            opts=self._child(),
+            opts=self._place.child(),
         )
         return [role, binding]
 
@@ -126,7 +129,7 @@ class ReconcileJob(pulumi.ComponentResource):
         job = self._args.job
         return batch.v1.CronJob(
             f"{self._name}-job",
-            metadata=self._metadata(self._args.namespace),
+            metadata=self._place.metadata(),
             spec=batch.v1.CronJobSpecArgs(
                 schedule=job.schedule,
                 suspend=job.suspended,
@@ -143,7 +146,7 @@ class ReconcileJob(pulumi.ComponentResource):
                     )
                 ),
             ),
-            opts=self._child(rights),
+            opts=self._place.child(*rights),
         )
 
     def _pod(
@@ -170,7 +173,7 @@ class ReconcileJob(pulumi.ComponentResource):
             "tolerations": list(job.tolerations),
         }
         return core.v1.PodTemplateSpecArgs(
-            metadata=meta.v1.ObjectMetaArgs(labels=self._labels.all),
+            metadata=meta.v1.ObjectMetaArgs(labels=self._place.labels.all),
             spec=core.v1.PodSpecArgs(**{key: value for key, value in spec.items() if value}),
         )
 
@@ -196,19 +199,6 @@ class ReconcileJob(pulumi.ComponentResource):
                 {"name": "kubeconfig", "mountPath": _CONFIG, "readOnly": True},
             ],
         }
-
-    def _child(self, after: Sequence[pulumi.Resource] = ()) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self, depends_on=list(after) or None)
-
-    def _metadata(
-        self, namespace: pulumi.Input[str], annotations: Mapping[str, str] | None = None
-    ) -> meta.v1.ObjectMetaArgs:
-        return meta.v1.ObjectMetaArgs(
-            name=self._object_name,
-            namespace=namespace,
-            labels=self._labels.all,
-            annotations=dict(annotations) if annotations else None,
-        )
 
 
 def command(stack: str, wait_seconds: int) -> list[str]:

@@ -91,7 +91,8 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self.deployment = self._place.deployment(
             want,
             self._container(),
-            self._place.account(want, automount=False),  # a proxy asks nothing of Kubernetes
+            # A proxy asks nothing of Kubernetes.
+            self._place.account(want.service_account_annotations, automount=False),
             replicas=self._replicas,
             annotations={"checksum/secret": self.registration.proxy_token_sha256},
             after=[self.secret],

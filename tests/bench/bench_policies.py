@@ -26,6 +26,6 @@ def bench_the_pack_on_fifty_provisioners(engine: Engine, cluster: Cluster, tmp_p
         guarded = Guarded(stack.project)
         warm = guarded.preview()
         assert not warm.failed, warm.text
-        found = ratio(guarded.preview, stack.project.preview, _ROUNDS)
+        found = ratio(guarded.preview, lambda: stack.project.attempt("preview"), _ROUNDS)
     print(f"\npreview with the policy pack / without: {found:.2f} (at most {_AT_MOST})")
     assert found < _AT_MOST

@@ -26,26 +26,24 @@ def prepared(stack: Deployed, example: Path) -> Generator[dict[str, Any]]:
     """The stack is configured like the example; everything it counts on is there. Its settings."""
     texts = read_stack_file(example, PROJECT).texts
     settings = {key.removeprefix(f"{PROJECT}:"): json.loads(text) for key, text in texts.items()}
-    home = stack.project.namespace
+    cluster, home = stack.project.cluster, stack.project.namespace
     plane = settings["controlPlane"]
-    here = {plane["namespace"]: home}
+    others: list[str] = []
     for part in settings.get("provisioners", []):
         if "namespace" in part:
-            here[part["namespace"]] = part["namespace"] = f"{home}-{part['namespace']}"
+            part["namespace"] = f"{home}-{part['namespace']}"
+            others.append(part["namespace"])
     plane["namespace"] = home
     del settings["kubernetes"]
     settings["access"] = {"url": stack.coderd.url}
     stack.configure(**settings)
 
     with ExitStack() as more:
-        existing = set(here.values()) - ({home} if plane.get("createNamespace", True) else set())
-        for namespace in existing:
-            _make(stack, "/api/v1/namespaces", {"metadata": {"name": namespace}})
-            if namespace != home:
-                more.callback(stack.project.cluster.delete, f"/api/v1/namespaces/{namespace}")
-                more.enter_context(
-                    playing(stack.project.cluster.kubeconfig, namespace, stack.coderd.url)
-                )
+        for namespace in (*others, *([] if plane.get("createNamespace", True) else [home])):
+            cluster.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+        for namespace in others:
+            more.callback(cluster.delete, f"/api/v1/namespaces/{namespace}")
+            more.enter_context(playing(cluster.kubeconfig, namespace, stack.coderd.url))
         _provide_license(stack, settings)
         yield settings
 
@@ -54,11 +52,7 @@ def _provide_license(stack: Deployed, settings: dict[str, Any]) -> None:
     secret = settings.get("license", {}).get("secret")
     if secret:
         data = {"license": base64.b64encode(license_text().encode()).decode()}
-        _make(stack, stack.project.path("secrets"), {"metadata": secret, "data": data})
+        body = {"metadata": secret, "data": data}
+        stack.project.cluster.create(stack.project.path("secrets"), body)
     elif "license" in settings:
         stack.give("licenseJwt", license_text())
-
-
-def _make(stack: Deployed, path: str, body: dict[str, Any]) -> None:
-    with stack.project.cluster.http() as http:
-        http.post(path, json=body).raise_for_status()

@@ -8,11 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pulumi.automation.errors import CommandError
-from pulumi.automation.events import EngineEvent
-
 from sandbox.home import CHECKOUT
-from tests.harness import Outcome, Project, Step
+from tests.harness import Outcome, Project
 
 PACK = str(CHECKOUT / "policies")
 
@@ -64,18 +61,14 @@ class Guarded:
         return self._run("up", "--yes", "--skip-preview", config=config)
 
     def _run(self, *command: str, config: Mapping[str, Any] | None) -> Run:
-        folder, lines, failed = self.project.folder, list[str](), False
-        log, file = folder / "policy-events.jsonl", folder / "policies.json"
-        log.unlink(missing_ok=True)
+        file = self.project.folder / "policies.json"
         file.write_text(json.dumps(config or {}))
-        options = ("--color", "never", "--event-log", str(log))
         pack = ("--policy-pack", PACK, "--policy-pack-config", str(file))
-        try:
-            self.project.pulumi(*command, *options, *pack, on_output=lines.append)
-        except CommandError as error:
-            failed = True
-            lines.append(str(error))
-        run = Run(text="\n".join(lines), events=log.read_text().splitlines(), failed=failed)
+        outcome, failure = self.project.attempt(*command, *pack)
+        run = Run(outcome.steps, outcome.text, outcome.events)
+        if failure:
+            run.failed = True
+            run.text += f"\n{failure}"
         for line in run.events:
             _note(json.loads(line), run)
         return run
@@ -89,5 +82,3 @@ def _note(event: dict[str, Any], run: Run) -> None:
         )
     if mended := event.get("policyRemediationEvent"):
         run.filled_in.add(mended["policyName"])
-    if step := EngineEvent.from_json(event).resource_pre_event:
-        run.steps.append(Step.of(step.metadata))

@@ -173,9 +173,7 @@ def test_D1_destroy_leaves_no_object_of_ours(project: Project) -> None:
 
 def test_an_existing_namespace_is_used_and_survives(project: Project) -> None:
     namespace = f"/api/v1/namespaces/{project.namespace}"
-    with project.cluster.http() as http:
-        body = {"metadata": {"name": project.namespace}}
-        http.post("/api/v1/namespaces", json=body).raise_for_status()
+    project.cluster.create("/api/v1/namespaces", {"metadata": {"name": project.namespace}})
     project.configure({"createNamespace": False})
     project.up()
     project.destroy()

@@ -133,9 +133,8 @@ def keep(stack: Deployed) -> None:
         "backend": project.environment["PULUMI_BACKEND_URL"],
         "passphrase": project.environment["PULUMI_CONFIG_PASSPHRASE"],
     }
-    with project.cluster.http() as http:
-        body = {"metadata": {"name": "pulumi"}, "stringData": values}
-        http.post(project.path("secrets"), json=body).raise_for_status()
+    body = {"metadata": {"name": "pulumi"}, "stringData": values}
+    project.cluster.create(project.path("secrets"), body)
 
 
 def may(stack: Deployed, verb: str, resource: str, namespace: str) -> bool:

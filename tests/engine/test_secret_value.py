@@ -65,9 +65,7 @@ class Sealed:
 @pytest.fixture
 def sealed(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Sealed]:
     namespace = f"sealed-{secrets.token_hex(4)}"
-    with cluster.http() as http:
-        body = {"metadata": {"name": namespace}}
-        http.post("/api/v1/namespaces", json=body).raise_for_status()
+    cluster.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
     with simulated() as coderd, operated(engine, coderd, tmp_path, PROGRAM) as stack:
         stack.give("given", coderd.token)
         place = {"kubernetes.kubeconfig": str(cluster.kubeconfig), "namespace": namespace}

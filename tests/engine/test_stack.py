@@ -110,11 +110,8 @@ def test_CP6_a_token_in_a_secret_is_used_and_its_absence_is_named(stack: Deploye
     assert stack.coderd.requests("POST", "/licenses") == []
 
     token = base64.b64encode(stack.coderd.token.encode()).decode()
-    with stack.project.cluster.http() as http:
-        http.post(
-            stack.project.path("secrets"),
-            json={"metadata": {"name": "operator"}, "data": {"token": token}},
-        ).raise_for_status()
+    secret = {"metadata": {"name": "operator"}, "data": {"token": token}}
+    stack.project.cluster.create(stack.project.path("secrets"), secret)
     stack.up()
     assert stack.condition("operator", "BootstrapSecretReady") == ("True", "Found")
     assert stack.unmet() == []
