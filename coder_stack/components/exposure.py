@@ -11,8 +11,9 @@ from pulumi_kubernetes import apiextensions, core, networking
 from coder_stack.components.site import Site
 from coder_stack.settings import HttpRoute, Ingress
 
-# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 __all__ = ["http_route", "ingress"]
+
+# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 
 
 def ingress(site: Site, want: Ingress, service: core.v1.Service) -> "networking.v1.Ingress":

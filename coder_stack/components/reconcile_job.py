@@ -21,8 +21,9 @@ from coder_stack.naming import fit
 from coder_stack.settings import ReconcileJob as JobSettings
 from coder_stack.settings import Settings
 
-# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 __all__ = ["PROJECT", "ReconcileJob", "ReconcileJobArgs", "command", "kubeconfig"]
+
+# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 
 PROJECT = "/srv/coder-stack"
 """Where the Dockerfile puts the project."""

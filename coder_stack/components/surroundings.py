@@ -11,8 +11,9 @@ from pulumi_kubernetes import apiextensions, networking, policy
 from coder_stack.components.site import Site
 from coder_stack.settings import NetworkPolicy, PodDisruptionBudget, ServiceMonitor
 
-# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 __all__ = ["disruption_budget", "network_policy", "service_monitor"]
+
+# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 
 
 def disruption_budget(site: Site, want: PodDisruptionBudget) -> "policy.v1.PodDisruptionBudget":
