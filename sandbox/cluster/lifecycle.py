@@ -27,9 +27,14 @@ from sandbox.home import CHECKOUT, Home
 
 EXTERNAL = "CODER_STACK_KUBECONFIG"
 _START_DEADLINE = 90.0
+_STARTS = 5
 _LOCK_DEADLINE = 180.0
 
 Say = Callable[[str], None]
+
+
+class _PortLostError(SandboxError):
+    """A port that was free when it was chosen was somebody else's when the part came to it."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,18 @@ def up(
         left = stop(_parts(home))
         if left:
             say(f"stopped what an earlier run left behind: {', '.join(left)}")
-        layout = Layout(
-            home.cluster, ports.choose(home.cluster, port, played=played), dict(programs)
-        )
-        _prepare(home, layout)
-        _start(home, layout, say)
+        for last in (*[False] * (_STARTS - 1), True):
+            layout = Layout(
+                home.cluster, ports.choose(home.cluster, port, played=played), dict(programs)
+            )
+            _prepare(home, layout)
+            try:
+                _start(home, layout, say)
+                break
+            except _PortLostError as error:
+                if last:
+                    raise
+                say(f"starting again on other ports: {error}")
         say(f"cluster is up after {time.monotonic() - started:.1f} s, API at {layout.server}")
         return home.kubeconfig
 
@@ -191,7 +203,8 @@ def _start(home: Home, layout: Layout, say: Say) -> None:
     def alive() -> None:
         for part in running:
             if part.process() is None:
-                raise SandboxError(f"{part.name} ended while it started: {part.last_words()}")
+                error = _PortLostError if part.met_a_taken_port() else SandboxError
+                raise error(f"{part.name} ended while it started: {part.last_words()}")
 
     def start(name: str) -> None:
         parts[name].start(layout.command(name))

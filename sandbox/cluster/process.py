@@ -5,9 +5,12 @@ at which a killed `sandbox up` leaves a running part that nobody knows of. A pid
 if its command line names our folder: pids are reused.
 """
 
+import errno
+import os
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -62,14 +65,42 @@ class Part:
         except (FileNotFoundError, ValueError, psutil.Error):
             return None
 
+    def end(self, grace: float) -> bool:
+        """Ask it to end, then insist; returns whether it was running."""
+        process = self.process()
+        if process is None:
+            return False
+        for ask in (process.terminate, process.kill):
+            with suppress(psutil.NoSuchProcess):
+                ask()
+            if self._is_gone_within(grace):
+                break
+        return True
+
     def last_words(self) -> str:
         """What it said last, and where the rest is."""
-        try:
-            lines = self.log.read_text(errors="replace").strip().splitlines()
-        except FileNotFoundError:
-            lines = []
+        lines = self._said().strip().splitlines()
         said = lines[-1].strip() if lines else "it printed nothing"
         return f"{said[:300]} (log: {self.log})"
+
+    def met_a_taken_port(self) -> bool:
+        """Whether it says that somebody else listens where it was to listen."""
+        return os.strerror(errno.EADDRINUSE).lower() in self._said().lower()
+
+    def _is_gone_within(self, seconds: float) -> bool:
+        # Not psutil's own wait: for that one a process is there until somebody reaps it.
+        deadline = time.monotonic() + seconds
+        while self.process():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def _said(self) -> str:
+        try:
+            return self.log.read_text(errors="replace")
+        except FileNotFoundError:
+            return ""
 
     def _is_ours(self, process: psutil.Process) -> bool:
         # While the kernel loads the program the command line is empty for a moment.
@@ -94,17 +125,11 @@ def start_detached(command: Sequence[str], folder: Path, output: IO[bytes] | Non
 
 
 def stop(parts: Sequence[Part], grace: float = 10.0) -> list[str]:
-    """Ask all of them to end, in order, then insist; returns who was running."""
-    running = [(part, process) for part in parts if (process := part.process())]
-    for _, process in running:
-        try:
-            process.terminate()
-        except psutil.NoSuchProcess:
-            continue
-    _, alive = psutil.wait_procs([process for _, process in running], timeout=grace)
-    for process in alive:
-        process.kill()
-    psutil.wait_procs(alive, timeout=grace)
+    """End them in this order, each before the next is asked; returns who was running.
+
+    One after another, because an API server waits in vain for an etcd that went before it.
+    """
+    running = [part for part in parts if part.end(grace)]
     for part in parts:
         part.pid_file.unlink(missing_ok=True)
-    return [part.name for part, _ in running]
+    return [part.name for part in running]

@@ -11,13 +11,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 
 from sandbox import cluster
-from sandbox.cluster import api
+from sandbox.cluster import api, ports
 from sandbox.cluster.layout import PARTS
 from sandbox.errors import SandboxError
 from sandbox.home import CHECKOUT, Home
@@ -164,6 +165,30 @@ def test_a_remembered_port_that_somebody_took_is_replaced(
         taken.listen()
         with api.client(cluster.up(home, programs, say=silent)) as http:
             assert http.base_url.port != port
+
+
+def test_ports_lost_between_choice_and_start_are_chosen_again(
+    home: Home, programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to_be_lost = ["etcd", "api", "kwok", "network"]
+    said: list[str] = []
+    record = ports.record
+    with ExitStack() as thieves:
+
+        def record_and_lose(folder: Path, chosen: ports.Ports) -> None:
+            record(folder, chosen)
+            if to_be_lost:
+                thief = thieves.enter_context(socket.socket())
+                thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                thief.bind(("127.0.0.1", getattr(chosen, to_be_lost.pop(0))))
+                thief.listen()
+
+        monkeypatch.setattr(ports, "record", record_and_lose)
+        cluster.up(home, programs, say=said.append, played=True)
+        assert cluster.status(home).ready
+    again = [line for line in said if line.startswith("starting again on other ports: ")]
+    losers = [line.split(": ")[1].split()[0] for line in again]
+    assert losers == ["etcd", "kube-apiserver", "kwok", "pods"]
 
 
 def test_the_users_own_kubeconfig_is_never_looked_at(
