@@ -86,18 +86,7 @@ def up(
         left = stop(_parts(home))
         if left:
             say(f"stopped what an earlier run left behind: {', '.join(left)}")
-        for last in (*[False] * (_STARTS - 1), True):
-            layout = Layout(
-                home.cluster, ports.choose(home.cluster, port, played=played), dict(programs)
-            )
-            _prepare(home, layout)
-            try:
-                _start(home, layout, say)
-                break
-            except _PortLostError as error:
-                if last:
-                    raise
-                say(f"starting again on other ports: {error}")
+        layout = _started(home, programs, port, say, played=played)
         say(f"cluster is up after {time.monotonic() - started:.1f} s, API at {layout.server}")
         return home.kubeconfig
 
@@ -163,6 +152,26 @@ def _whole(home: Home) -> bool:
         return False
     with api.client(home.kubeconfig) as http:
         return api.answers(http) and api.takes_pods(http)
+
+
+def _started(
+    home: Home, programs: Mapping[str, Path], port: int | None, say: Say, *, played: bool
+) -> Layout:
+    """Start on ports that are free, and on others when one was lost before its part came to it."""
+    lost = 0
+    while True:
+        free = ports.choose(home.cluster, port, played=played)
+        layout = Layout(home.cluster, free, dict(programs))
+        _prepare(home, layout)
+        try:
+            _start(home, layout, say)
+        except _PortLostError as error:
+            lost += 1
+            if lost == _STARTS:
+                raise
+            say(f"starting again on other ports: {error}")
+        else:
+            return layout
 
 
 def _prepare(home: Home, layout: Layout) -> None:
