@@ -40,7 +40,7 @@ RULES = (
         "disruption-budget",
         "What serves with more than one replica has a PodDisruptionBudget.",
         check=_budget,
-        steps="Set `podDisruptionBudget` of the control plane, or add a budget of your own.",
+        steps="Set `podDisruptionBudget` of the control plane or proxy, or add one of your own.",
         severity=Severity.LOW,
         level=EnforcementLevel.ADVISORY,
     ),

@@ -40,6 +40,8 @@ def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
     rules = {namespace: list(_workspace_rules()) for namespace in workspaces}
     rules |= {namespace: [*_workspace_rules(), *_object_rules()] for namespace in homes}
     rules[plane.namespace] += _control_plane_rules(settings)
+    for namespace in _with_budgets(settings):
+        rules[namespace].append(Rule("policy", ("poddisruptionbudgets",), _MANAGE))
     return rules
 
 
@@ -74,6 +76,15 @@ def _object_rules() -> Iterable[Rule]:
     )
 
 
+def _with_budgets(settings: Settings) -> Iterable[str]:
+    plane = settings.control_plane
+    return dict.fromkeys(
+        each.namespace or plane.namespace
+        for each in (plane, *settings.proxies)
+        if each.pod_disruption_budget
+    )
+
+
 def _control_plane_rules(settings: Settings) -> Iterable[Rule]:
     plane = settings.control_plane
     yield Rule("", ("configmaps",), _MANAGE)
@@ -81,7 +92,6 @@ def _control_plane_rules(settings: Settings) -> Iterable[Rule]:
     options = {
         ("networking.k8s.io", "ingresses"): plane.ingress,
         ("gateway.networking.k8s.io", "httproutes"): plane.http_route,
-        ("policy", "poddisruptionbudgets"): plane.pod_disruption_budget,
         ("networking.k8s.io", "networkpolicies"): plane.network_policy,
         ("monitoring.coreos.com", "servicemonitors"): plane.service_monitor,
     }

@@ -1,13 +1,14 @@
-"""What stands around coderd's pods: a disruption budget, a network policy, a metrics monitor.
+"""What stands around pods that serve: a disruption budget, a network policy, a metrics monitor.
 
-Each is made only if the config asks for it. Leaves alone who enforces them: the network plugin and
-the Prometheus Operator are the cluster's.
+Each is made only if the config asks for it; proxies can have the first of them. Leaves alone who
+enforces them: the network plugin and the Prometheus Operator are the cluster's.
 """
 
 from typing import Any
 
 from pulumi_kubernetes import apiextensions, networking, policy
 
+from coder_stack.components.place import Place
 from coder_stack.components.site import Site
 from coder_stack.settings import NetworkPolicy, PodDisruptionBudget, ServiceMonitor
 
@@ -16,18 +17,18 @@ __all__ = ["disruption_budget", "network_policy", "service_monitor"]
 # Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
 
 
-def disruption_budget(site: Site, want: PodDisruptionBudget) -> "policy.v1.PodDisruptionBudget":
+def disruption_budget(place: Place, want: PodDisruptionBudget) -> "policy.v1.PodDisruptionBudget":
     """At most one pod goes at a time, unless the config says otherwise."""
     most = want.max_unavailable
     if want.min_available is None and most is None:
         most = 1
     return policy.v1.PodDisruptionBudget(
-        f"{site.name}-disruption-budget",
-        metadata=site.metadata(),
+        f"{place.name}-disruption-budget",
+        metadata=place.metadata(),
         spec=policy.v1.PodDisruptionBudgetSpecArgs(
-            selector=site.pods(), min_available=want.min_available, max_unavailable=most
+            selector=place.pods(), min_available=want.min_available, max_unavailable=most
         ),
-        opts=site.child(),
+        opts=place.child(),
     )
 
 

@@ -1,8 +1,9 @@
 """A workspace proxy: registered in coderd, and running here with the token it got there.
 
-Registration, Secret, an account without rights, Deployment, Service (W1). Without entitlement
-everything is there but the registration and the pods (E4). Leaves alone DNS, ingress and
-certificates in front of the Service, and what the proxy tells coderd about itself.
+Registration, Secret, an account without rights, Deployment, Service (W1), a disruption budget if
+the config asks for one. Without entitlement everything is there but the registration and the pods
+(E4). Leaves alone DNS, ingress and certificates in front of the Service, and what the proxy tells
+coderd about itself.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from coder_stack.components.operator_handle import OperatorHandle
 from coder_stack.components.place import Place, ready_replicas
 from coder_stack.components.pod import Container, probe, secret_env
 from coder_stack.components.standing import Standing, conditions_of, seen, summary_of
+from coder_stack.components.surroundings import disruption_budget
 from coder_stack.conditions import (
     LicenseFacts,
     deployment_ready,
@@ -98,6 +100,8 @@ class WorkspaceProxy(pulumi.ComponentResource):
             after=[self.secret],
         )
         self.service = self._service()
+        if want.pod_disruption_budget:
+            disruption_budget(self._place, want.pod_disruption_budget)
         self.health = self._health()
         self.standing = self._seen().apply(lambda found: _standing(want, found))
         self.conditions = conditions_of(self.standing)

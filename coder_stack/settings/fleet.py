@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, Field
 
 from coder_stack.dynamic.key_identity import name_fault, tags_fault
-from coder_stack.settings.control_plane import Service
+from coder_stack.settings.control_plane import PodDisruptionBudget, Service
 from coder_stack.settings.part import (
     Clash,
     EnvName,
@@ -177,6 +177,9 @@ class WorkspaceProxy(Workload):
     readiness_probe: Probe = Field(default=Probe(), description="Whether a pod gets traffic.")
     liveness_probe: Probe = Field(
         default=Probe(enabled=False), description="Whether a pod is restarted."
+    )
+    pod_disruption_budget: PodDisruptionBudget | None = Field(
+        default=None, description="A PodDisruptionBudget. Default: none."
     )
     health_timeout_seconds: int = Field(
         default=75,

@@ -12,9 +12,11 @@ from coder_stack.settings import (
     ControlPlane,
     Ingress,
     Kubernetes,
+    PodDisruptionBudget,
     Provisioner,
     SecretRef,
     Settings,
+    WorkspaceProxy,
 )
 from coder_stack.settings import ReconcileJob as JobSettings
 from sandbox.home import CHECKOUT
@@ -149,6 +151,23 @@ def test_D4_only_kinds_that_the_config_makes_are_allowed() -> None:
     with_ingress = Settings(control_plane=exposed(), access=Access(through_api_server=True))
     more = {r for rule in namespace_rules(with_ingress)["coder"] for r in rule.resources}
     assert more - plain == {"ingresses"}
+
+
+def test_D4_budgets_are_allowed_where_they_are_made() -> None:
+    budget = PodDisruptionBudget()
+    here = WorkspaceProxy(name="near", access_url="https://near.test", pod_disruption_budget=budget)
+    there = here.model_copy(update={"name": "far", "namespace": "edge"})
+    plane = ControlPlane(pod_disruption_budget=budget)
+
+    def allowed(**settings: Any) -> dict[str, int]:
+        return {
+            namespace: sum("poddisruptionbudgets" in rule.resources for rule in rules)
+            for namespace, rules in namespace_rules(Settings(**settings)).items()
+        }
+
+    assert allowed() == {"coder": 0}
+    assert allowed(control_plane=plane, proxies=(here,)) == {"coder": 1}
+    assert allowed(proxies=(there,)) == {"coder": 0, "edge": 1}
 
 
 def test_D4_the_dockerfile_puts_the_project_where_the_job_looks_for_it(recorder: Recorder) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
-from coder_stack.settings import Image, Probe, SecretRef, Service
+from coder_stack.settings import Image, PodDisruptionBudget, Probe, SecretRef, Service
 from coder_stack.settings import WorkspaceProxy as Settings
 from tests.unit.components import rendering
 from tests.unit.components.operator import TOKEN, operator
@@ -91,6 +91,7 @@ class TestObjects:
                 image=Image(repository="registry.test/coder", tag="v9"),
                 primary_url="https://primary.test",
                 service=Service(type="LoadBalancer", port=8080, annotations={"lb": "internal"}),
+                pod_disruption_budget=PodDisruptionBudget(min_available=1),
                 readiness_probe=Probe(period_seconds=5),
                 liveness_probe=Probe(initial_delay_seconds=30),
                 secret_name="sydney-secret",
