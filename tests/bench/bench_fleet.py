@@ -55,9 +55,7 @@ def bench_preview_of_fifty_provisioners(engine: Engine, cluster: Cluster, tmp_pa
         stack.up()
         trivial.up()
         try:
-            settled = ratio(
-                lambda: stack.project.pulumi("preview"), lambda: trivial.pulumi("preview")
-            )
+            settled = compared()
             print(f"preview of them, deployed / of 400 ConfigMaps, deployed: {settled:.2f}")
         finally:
             stack.destroy()
