@@ -1,7 +1,6 @@
 """A cluster that does not answer is a mistake in the config, told before anything is registered."""
 
 import http.server
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,12 +59,6 @@ def server(status: int) -> Iterator[str]:
             thread.join()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.mark.parametrize("status", [200, 401, 403, 503])
 def test_any_answer_will_do(tmp_path: Path, status: int) -> None:
     """Whether we may do anything there is for the API server to say, with the real credentials."""
@@ -74,7 +67,7 @@ def test_any_answer_will_do(tmp_path: Path, status: int) -> None:
 
 
 def test_B1_a_server_that_refuses_is_named(tmp_path: Path) -> None:
-    url = f"https://127.0.0.1:{free_port()}"
+    url = "https://127.0.0.1:1"
     path = write_kubeconfig(tmp_path, url)
     assert problem(path) == (
         f"kubernetes.kubeconfig: the API server {url} of {path} does not answer "
@@ -115,7 +108,7 @@ def test_B1_no_current_context(tmp_path: Path) -> None:
 
 
 def test_without_a_setting_kubectls_own_variable_counts(tmp_path: Path) -> None:
-    path = write_kubeconfig(tmp_path, f"https://127.0.0.1:{free_port()}")
+    path = write_kubeconfig(tmp_path, "https://127.0.0.1:1")
     assert str(path) in problem(None, environment={"KUBECONFIG": str(path)})
 
 

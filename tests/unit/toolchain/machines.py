@@ -3,7 +3,6 @@
 import io
 import os
 import shutil
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,8 @@ from sandbox.toolchain.release import Patience
 
 LINUX = Platform("linux", "amd64")
 QUICK = Patience(connect=2.0, read=0.4, file=20.0)
+# Nobody listens there; a port that was just free could be somebody's by now.
+NOBODY = "http://127.0.0.1:1"
 
 SCRIPTED_GO = """
 [ "$1" = version ] && { echo go version go1.26.5 linux/amd64; exit 0; }
@@ -89,13 +90,6 @@ def real_go() -> Path:
     """Go as `make test` has found or installed it."""
     where = shutil.which("go")
     return Path(where) if where else Toolchain.from_environment().go.find().path
-
-
-def closed_address() -> str:
-    """An address where nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
 
 
 def tiny_tool(modules: Path, *, source: str = "") -> Tool:

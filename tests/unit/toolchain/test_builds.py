@@ -12,9 +12,9 @@ import pytest
 from sandbox.toolchain.errors import ToolchainError
 from sandbox.toolchain.recipes import ModuleFile, Probe, Tool
 from tests.unit.toolchain.machines import (
+    NOBODY,
     SCRIPTED_GO,
     Machine,
-    closed_address,
     tiny_tool,
 )
 
@@ -153,7 +153,7 @@ class TestWithoutGo:
     def test_and_without_network_one_message_says_it_all(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        machine = Machine(tmp_path, releases_root=closed_address())
+        machine = Machine(tmp_path, releases_root=NOBODY)
         without_package_index(monkeypatch)
 
         with pytest.raises(ToolchainError) as caught:
@@ -220,7 +220,7 @@ def without_package_index(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_INDEX_URL", closed_address())
+    monkeypatch.setenv("PIP_INDEX_URL", NOBODY)
 
 
 def go_wheel(tmp_path: Path, script: str) -> tuple[Path, str]:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from sandbox.toolchain import doctor
 from sandbox.toolchain.platforms import this_platform
-from tests.unit.toolchain.machines import Machine, closed_address, executable
+from tests.unit.toolchain.machines import NOBODY, Machine, executable
 from tests.unit.toolchain.vendor_site import SCRIPT, serving, sha256
 
 VERSIONS = {
@@ -38,7 +38,7 @@ class Doctor:
 
     def __call__(self, *arguments: str) -> Result:
         self.monkeypatch.setenv("CODER_STACK_CACHE", str(self.machine.cache))
-        self.monkeypatch.setenv("CODER_STACK_RELEASES", self.releases or closed_address())
+        self.monkeypatch.setenv("CODER_STACK_RELEASES", self.releases or NOBODY)
         self.monkeypatch.setenv("PATH", str(self.machine.bin))
         self.monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         root = typer.Typer()

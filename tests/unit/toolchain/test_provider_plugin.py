@@ -10,7 +10,7 @@ import pytest
 from sandbox.toolchain.errors import ToolchainError
 from sandbox.toolchain.provider_plugin import EXECUTABLE, PluginChoice, PluginFinder
 from sandbox.toolchain.store import Installed
-from tests.unit.toolchain.machines import Machine, closed_address, executable
+from tests.unit.toolchain.machines import NOBODY, Machine, executable
 from tests.unit.toolchain.vendor_site import Site
 
 INSTALLS = """
@@ -60,7 +60,7 @@ def no_retry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def world(tmp_path: Path, site: str | None = None) -> World:
-    made = World(Machine(tmp_path), site or closed_address(), tmp_path / "asked")
+    made = World(Machine(tmp_path), site or NOBODY, tmp_path / "asked")
     made.stand_in.mkdir()
     executable(made.stand_in / EXECUTABLE, "echo stand-in")
     return made

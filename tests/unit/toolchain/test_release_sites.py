@@ -10,7 +10,7 @@ from sandbox.toolchain.catalogue import CATALOGUE
 from sandbox.toolchain.errors import Unavailable
 from sandbox.toolchain.platforms import Platform
 from sandbox.toolchain.release import Patience, Releases
-from tests.unit.toolchain.machines import QUICK, closed_address
+from tests.unit.toolchain.machines import NOBODY, QUICK
 from tests.unit.toolchain.published import etcd, machine, publish, pulumi
 from tests.unit.toolchain.vendor_site import Site
 
@@ -44,7 +44,7 @@ def test_a_redirect_to_a_closed_host_closes_the_first_one_too(site: Site, tmp_pa
     """The download site may answer while the place it redirects to is blocked."""
     published = etcd("linux", "amd64")
     publish(site, published)
-    site.redirects[published.asset] = closed_address()
+    site.redirects[published.asset] = NOBODY
     releases = Releases(root=site.url, patience=QUICK)
 
     for _ in range(2):
@@ -56,7 +56,7 @@ def test_a_redirect_to_a_closed_host_closes_the_first_one_too(site: Site, tmp_pa
 
 
 def test_a_refused_connection_is_said_once_per_host(tmp_path: Path) -> None:
-    releases = Releases(root=closed_address(), patience=QUICK)
+    releases = Releases(root=NOBODY, patience=QUICK)
 
     for name in ("pulumi", "etcd"):
         with pytest.raises(Unavailable, match=r"github.com cannot be reached \(connection refused"):

@@ -11,7 +11,7 @@ from sandbox.toolchain.catalogue import CATALOGUE, CHECKS, CLUSTER, CONTRACT, EN
 from sandbox.toolchain.errors import ToolchainError, Unavailable
 from sandbox.toolchain.on_path import look
 from sandbox.toolchain.recipes import Probe, parse_version
-from tests.unit.toolchain.machines import Machine, closed_address, executable
+from tests.unit.toolchain.machines import NOBODY, Machine, executable
 from tests.unit.toolchain.vendor_site import serving, sha256
 
 ANSWERS = {
@@ -194,7 +194,7 @@ class TestKwokOnPath:
         assert machine.toolchain().find("kwok") is None, "a link to a changed file is made anew"
 
     def test_without_stages_from_anywhere_it_is_not_taken(self, tmp_path: Path) -> None:
-        machine = Machine(tmp_path, releases_root=closed_address())
+        machine = Machine(tmp_path, releases_root=NOBODY)
         machine.has("kwok", says("kwok version v0.8.0"))
         machine.has(
             "go", 'case $1 in version) echo go1.26.1;; *) echo "no proxy" >&2; exit 1;; esac'
