@@ -33,10 +33,10 @@ def test_a_deployment_without_replicas_is_done_at_once(plugin: Plugin, namespace
 
 def test_a_time_out_names_the_pod_and_keeps_the_object(plugin: Plugin, namespace: str) -> None:
     with pytest.raises(Failure) as failure:
-        plugin.create(manifests.deployment(namespace, pod=NOWHERE), timeout=2)
+        plugin.create(manifests.deployment(namespace, pod=NOWHERE), timeout=6)
     told = str(failure.value)
     assert "was successfully created, but" in told
-    assert 'Deployment "app" timed out after 2 s' in told
+    assert 'Deployment "app" timed out after 6 s' in told
     assert "Unschedulable: " in told
     assert 'pod "app-' in told
     assert failure.value.init.id == f"{namespace}/app"
@@ -66,7 +66,7 @@ def test_a_container_that_waits_is_named_with_its_reason(
         "spec": {"containers": [manifests.container()], "schedulingGates": [{"name": "test/held"}]},
     }
     with ThreadPoolExecutor(1) as pool:
-        creating = pool.submit(plugin.create, pod, timeout=4)
+        creating = pool.submit(plugin.create, pod, timeout=10)
         kubectl("-n", namespace, "wait", "pod/lonely", "--for=create", "--timeout=10s")
         kubectl(
             "-n", namespace, "patch", "pod", "lonely", "--subresource=status", "--type=merge",
