@@ -254,7 +254,7 @@ def test_the_engine_is_told_what_is_waited_for(
     plugin = start(tmp_path, f"127.0.0.1:{port}").configure(kubeconfig=str(kubeconfig))
     try:
         with pytest.raises(Failure):
-            plugin.create(manifests.deployment(namespace, pod=NOWHERE), timeout=2)
+            plugin.create(manifests.deployment(namespace, pod=NOWHERE), timeout=6)
     finally:
         plugin.stop()
         engine.stop(None)
