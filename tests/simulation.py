@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +17,8 @@ from sandbox.coderd import server
 from sandbox.coderd.application import Application
 from sandbox.coderd.request_log import Entry
 from sandbox.coderd.rules.license_key import LicenseTerms, issue
-from sandbox.coderd.rules.world import Settings, World
+from sandbox.coderd.rules.records import Records
+from sandbox.coderd.rules.world import Settings, World, new_world
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,19 @@ class Simulation:
         """All of them, as if an administrator had removed them."""
         for license_id in self.license_ids():
             self.act("DELETE", f"/api/v2/licenses/{license_id}")
+
+    def backup(self) -> Records:
+        """Its database as it is now."""
+        return deepcopy(self.world.records)
+
+    def restore(self, backup: Records) -> None:
+        """Its database as it was then."""
+        self.world.records = backup
+        self.world.refresh_entitlements()
+
+    def start_anew(self) -> None:
+        """With an empty database: another deployment at the same address."""
+        self.restore(new_world(self.world.clock, self.world.settings).records)
 
 
 def license_text(**terms: Any) -> str:

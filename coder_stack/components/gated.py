@@ -7,7 +7,7 @@ The material is in a Secret, and pods run once it was there; a license that is l
 import base64
 
 import pulumi
-from pulumi_kubernetes import core, meta
+from pulumi_kubernetes import apps, core, meta
 
 __all__ = ["gated_replicas", "material_secret", "revision"]
 
@@ -22,9 +22,18 @@ def gated_replicas(
     return pulumi.Output.all(provisioned, enabled).apply(lambda gate: wanted if any(gate) else 0)
 
 
-def revision(checksum: pulumi.Output[str], replicas: pulumi.Output[int]) -> pulumi.Output[str]:
-    """What the pods run with and how many they are: another one asks for another look at them."""
-    return pulumi.Output.all(checksum, replicas).apply(lambda both: f"{both[0] or ''}/{both[1]}")
+def revision(
+    checksum: pulumi.Output[str], replicas: pulumi.Output[int], deployment: apps.v1.Deployment
+) -> pulumi.Output[str]:
+    """What the pods run with, how many they are, and whose: another one asks for another look.
+
+    A Deployment that was gone and came back, or a whole cluster, has other pods than those that
+    coderd was asked about in the refresh before.
+    """
+    owner = deployment.metadata.apply(lambda metadata: metadata and metadata.uid)
+    return pulumi.Output.all(checksum, replicas, owner).apply(
+        lambda parts: "/".join("" if part is None else str(part) for part in parts)
+    )
 
 
 def material_secret(

@@ -182,7 +182,7 @@ class Provisioner(pulumi.ComponentResource):
             minimum=self._replicas,
             timeout_seconds=want.connect_timeout_seconds,
             expected_version=operator.version,
-            revision=revision(self.key.material_sha256, self._replicas),
+            revision=revision(self.key.material_sha256, self._replicas, self.deployment),
             enabled=self.key.enabled,
             opts=self._place.child(self.deployment),
         )

@@ -180,7 +180,9 @@ class WorkspaceProxy(pulumi.ComponentResource):
             proxy_id=self.registration.proxy_id,
             proxy_name=want.name,
             timeout_seconds=want.health_timeout_seconds if want.replicas else 0,
-            revision=revision(self.registration.proxy_token_sha256, self._replicas),
+            revision=revision(
+                self.registration.proxy_token_sha256, self._replicas, self.deployment
+            ),
             opts=self._place.child(self.deployment, self.service),
         )
 

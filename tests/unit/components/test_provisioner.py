@@ -218,7 +218,7 @@ class TestKey:
             "minimum": 2,
             "timeout_seconds": 20,
             "expected_version": "v2.30.0",
-            "revision": f"{ISSUED['material_sha256']}/2",
+            "revision": f"{ISSUED['material_sha256']}/2/fleet-deployment-uid",
             "enabled": True,
         }
         assert wanted.items() <= asked.items()

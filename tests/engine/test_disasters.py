@@ -1,0 +1,116 @@
+"""docs/runbooks.md on a real engine: a lost state, a restored coderd, an empty one, a new cluster.
+
+Each is one story that ends as the runbook says: everything holds, and a further look finds nothing.
+"""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.engine import Engine
+from tests.engine.deployed import Deployed, deployed
+from tests.harness import Cluster, eventually
+from tests.simulation import license_text, simulated
+
+pytestmark = pytest.mark.engine
+EU: dict[str, Any] = {"name": "eu", "key": {"tags": {"region": "eu"}}}
+SYDNEY = {"name": "sydney", "accessUrl": "https://sydney.example.com"}
+
+
+@pytest.fixture
+def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed]:
+    """Up and well, in a coderd whose first user and license are this stack's own doing."""
+    with (
+        simulated(fresh=True) as coderd,
+        deployed(
+            engine, cluster, coderd, tmp_path, provisioners=[EU], proxies=[SYDNEY]
+        ) as stack,
+    ):  # fmt: skip
+        stack.give("initialPassword", "Correct-Horse-Battery-1!")
+        stack.give("licenseJwt", license_text())
+        stack.up()
+        assert stack.unmet() == []
+        stack.coderd.forget_requests()
+        yield stack
+
+
+def rotate(stack: Deployed) -> None:
+    stack.configure(provisioners=[{**EU, "key": {**EU["key"], "rotation": "another"}}])
+    stack.up()
+
+
+def assert_well(stack: Deployed) -> None:
+    assert stack.unmet() == []
+    assert stack.preview(refresh=True).changes == []
+
+
+def material(stack: Deployed) -> str:
+    secret = stack.secret("eu-provisioner-key")
+    assert secret is not None
+    return base64.b64decode(secret["data"]["key"]).decode()
+
+
+def test_a_state_from_a_backup_is_brought_up_to_date(stack: Deployed, tmp_path: Path) -> None:
+    backup = tmp_path / "backup.json"
+    backup.write_text(stack.project.pulumi("stack", "export").stdout)
+    (before,) = stack.key_records()
+    rotate(stack)
+    (since,) = stack.key_records()
+
+    stack.project.pulumi("stack", "import", "--file", str(backup))
+    assert [s.op for s in stack.preview(refresh=True).of_kind("ProvisionerKey")] == ["create"]
+    stack.up(refresh=True)
+
+    assert_well(stack)
+    (now,) = stack.key_records()
+    assert now.id not in (before.id, since.id), "nobody knows the material of the one since"
+
+
+def test_a_coderd_from_a_backup_gets_what_it_lacks(stack: Deployed) -> None:
+    (before,) = stack.key_records()
+    backup = stack.coderd.backup()
+    backup.api_keys.clear()  # the operator's token is younger than the backup
+    backup.licenses.clear()  # and so is the license
+    rotate(stack)
+
+    stack.coderd.restore(backup)
+    stack.up(refresh=True)
+
+    assert_well(stack)
+    ours = [key for key in stack.key_records() if key.id != before.id]
+    assert len(ours) == 1
+    assert len(stack.key_records()) == 2, "the old one is back, and not ours to delete"
+    assert len(stack.coderd.license_ids()) == 1
+
+
+def test_an_empty_coderd_gets_everything_anew(stack: Deployed) -> None:
+    was = stack.project.outputs()["deploymentId"]
+    (before,) = stack.key_records()
+
+    stack.coderd.start_anew()
+    stack.up(refresh=True)
+
+    assert_well(stack)
+    assert stack.project.outputs()["deploymentId"] != was
+    (now,) = stack.key_records()
+    assert now.id != before.id
+    assert len(stack.coderd.license_ids()) == 1
+
+
+def test_a_new_cluster_gets_every_object_and_no_new_key(stack: Deployed) -> None:
+    before, secret = stack.key_records(), material(stack)
+    namespace = f"/api/v1/namespaces/{stack.project.namespace}"
+    stack.project.cluster.delete(namespace)
+    assert eventually(lambda: stack.project.cluster.get(namespace) is None, 60)
+
+    planned = stack.preview(refresh=True).changes
+    assert {step.op for step in planned if step.type.startswith("kubernetes:")} == {"create"}
+    stack.up(refresh=True)
+
+    assert_well(stack)
+    assert (stack.key_records(), material(stack)) == (before, secret)
+    assert stack.coderd.requests("POST", "provisionerkeys") == []
+    assert "POST /api/v2/workspaceproxies" not in stack.coderd.requests()
