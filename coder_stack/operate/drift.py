@@ -28,6 +28,8 @@ class Look:
     settings: Drift
     deletes: int = 0
     replaces: int = 0
+    spared: tuple[str, ...] = ()
+    """URNs that a repair leaves alone."""
 
 
 def look(stack: StackEngine) -> Look:
@@ -35,11 +37,13 @@ def look(stack: StackEngine) -> Look:
     stack.refuse_if_locked()
     story = stack.preview()
     settings = drift_settings(story)
-    report = report_of(stack.name, story, settings, datetime.now(UTC))
+    now = datetime.now(UTC)
+    report = report_of(stack.name, story, settings, now)
     if report.result == "drift":
         # It may be the half-done work of an update that has started since.
         stack.refuse_if_locked()
-    return Look(report, settings, story.deletes, story.replaces)
+    spared = rules.spared(settings.ignore, story, now.date())
+    return Look(report, settings, story.deletes, story.replaces, spared)
 
 
 def drift_settings(story: Story) -> Drift:

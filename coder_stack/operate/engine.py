@@ -8,7 +8,7 @@ user's own shell has selected. Secrets are never asked for, so there are none to
 import json
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -94,9 +94,10 @@ class StackEngine:
         """What a refresh finds and what an update would do; writes nothing, locks nothing."""
         return self._operation("preview")
 
-    def up(self) -> Story:
-        """Refresh, then bring everything to what the program says."""
-        return self._operation("up", "--yes", "--skip-preview")
+    def up(self, spared: Iterable[str] = ()) -> Story:
+        """Refresh, then bring everything but the spared URNs to what the program says."""
+        but = [word for urn in spared for word in ("--exclude", urn)]
+        return self._operation("up", "--yes", "--skip-preview", *but)
 
     def refuse_if_locked(self) -> None:
         """A preview does not ask for the lock, so it would show an update's half-done work.

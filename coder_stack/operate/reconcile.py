@@ -1,7 +1,8 @@
 """Repair one stack, if there is drift and the repair is no bigger than allowed (D3).
 
 Looks first, and does nothing on a clean stack. Then one `pulumi up --refresh`, which the backend's
-lock keeps alone, and another look that says what came of it. What a rule ignores starts no repair.
+lock keeps alone, and another look that says what came of it. What a rule ignores starts no repair,
+and a resource of which it ignores all is left out of one.
 """
 
 import time
@@ -38,7 +39,7 @@ def reconcile(stack: StackEngine, limits: Limits) -> Report:
         return before.report
     if refused := refusal(before, limits):
         return before.report.model_copy(update={"refused": refused})
-    _patiently(stack.up, limits)
+    _patiently(lambda: stack.up(before.spared), limits)
     after = _patiently(lambda: look(stack), limits)
     return after.report.model_copy(update={"repaired": True})
 

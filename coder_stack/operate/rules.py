@@ -2,18 +2,21 @@
 
 A rule names a resource by its URN or type and, if it wants, properties. It never hides anything:
 what it covers is in the report with the rule's reason, and does not count. Once its last day is
-over it covers nothing, and is listed.
+over it covers nothing, and is listed. A repair leaves alone what rules cover whole.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from typing import Any
 
 from coder_stack.operate.findings import Finding
 from coder_stack.operate.report import Difference, ExpiredRule
+from coder_stack.operate.steps import Step, Story
+from coder_stack.operate.values import find, is_secret, is_unknown
 from coder_stack.settings import IgnoreRule
 
-__all__ = ["apply", "expired"]
+__all__ = ["apply", "expired", "spared"]
 
 
 def expired(rules: Iterable[IgnoreRule], today: date) -> tuple[ExpiredRule, ...]:
@@ -29,7 +32,7 @@ def apply(
     rules: Sequence[IgnoreRule], finding: Finding, today: date
 ) -> list[tuple[Finding, str | None]]:
     """The finding, each part of it with the reason why it does not count, or None."""
-    live = [rule for rule in rules if rule.until >= today and _names(rule.resource, finding)]
+    live = _live(rules, finding, today)
     whole = next((rule.reason for rule in live if not rule.properties), None)
     if whole is not None or not finding.properties:
         return [(finding, whole)]
@@ -40,8 +43,48 @@ def apply(
     return [(finding.with_only(tuple(some)), reason) for reason, some in parts.items()]
 
 
-def _names(pattern: str, finding: Finding) -> bool:
-    return _matches(pattern, finding.urn) or _matches(pattern, finding.type)
+def spared(rules: Sequence[IgnoreRule], story: Story, today: date) -> tuple[str, ...]:
+    """URNs of resources to which a repair has nothing to do but what rules cover.
+
+    Not one that changes along with another, such as a Deployment whose key is made anew: left as it
+    is, it would not fit any more.
+    """
+    return tuple(
+        urn
+        for urn, plan in story.planned.items()
+        if _is_repair(plan, story.refreshed.get(urn))
+        and not _may_follow(plan)
+        and _covered(_live(rules, plan, today), plan)
+    )
+
+
+def _is_repair(plan: Step, seen: Step | None) -> bool:
+    return plan.op == "update" or (plan.op == "create" and seen is not None and seen.new is None)
+
+
+def _may_follow(plan: Step) -> bool:
+    """Some wanted value is not known yet, or is a secret, of which that cannot be told."""
+    wanted: Mapping[str, Any] = plan.new.inputs if plan.new else {}
+    values = {path: find(wanted, path) for path in plan.paths or wanted}
+    return any(
+        is_unknown(value) or is_secret(plan.kind, path, value) for path, value in values.items()
+    )
+
+
+def _covered(live: Sequence[IgnoreRule], plan: Step) -> bool:
+    if any(not rule.properties for rule in live):
+        return True
+    return bool(plan.paths) and all(
+        any(_covers(rule.properties, path) for rule in live) for path in plan.paths
+    )
+
+
+def _live(rules: Sequence[IgnoreRule], what: Finding | Step, today: date) -> list[IgnoreRule]:
+    return [rule for rule in rules if rule.until >= today and _names(rule.resource, what)]
+
+
+def _names(pattern: str, what: Finding | Step) -> bool:
+    return _matches(pattern, what.urn) or _matches(pattern, what.type)
 
 
 def _covers(patterns: Iterable[str], path: str) -> bool:

@@ -49,6 +49,34 @@ def test_D3_drift_is_repaired_once_and_then_nothing_is_done(stack: Drifting) -> 
     assert stack.files() == before, "there was no update"
 
 
+def test_D3_what_a_rule_ignores_is_left_alone_by_the_repair_of_something_else(
+    stack: Drifting,
+) -> None:
+    cluster, deployment = stack.project.cluster, stack.project.path("deployments", "coder")
+    scaling = {"properties": ["spec.replicas"], "reason": "the autoscaler's", "until": "2999-12-31"}
+    stack.rules(ignore=[{"resource": "*:Deployment", **scaling}])
+
+    def replicas() -> int:
+        found = cluster.get(deployment)
+        assert found is not None
+        return found["spec"]["replicas"]
+
+    cluster.patch(deployment, {"spec": {"replicas": 3}})
+    cluster.delete(stack.project.path("secrets", "eu-provisioner-key"))
+    code, report = stack.report("reconcile")
+    assert (code, report["result"], report["repaired"]) == (0, "clean", True)
+    (ignored,) = report["resources"]
+    assert ignored["ignored_by"] == "the autoscaler's"
+    assert cluster.get(stack.project.path("secrets", "eu-provisioner-key"))
+    assert replicas() == 3
+
+    container = {"name": "coder", "image": "example.invalid/other:1"}
+    cluster.patch(deployment, {"spec": {"template": {"spec": {"containers": [container]}}}})
+    code, report = stack.report("reconcile")
+    assert (code, report["result"], report["resources"]) == (0, "clean", [])
+    assert replicas() == 0, "one resource is repaired as a whole"
+
+
 def test_D3_limits_and_locks_are_kept(stack: Drifting) -> None:
     """Two keys that the config no longer has would be deleted, with their Secrets."""
     stack.project.stack.set_config("coder-stack:keys", ConfigValue("[]"))

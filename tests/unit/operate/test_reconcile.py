@@ -1,5 +1,6 @@
 """How far a reconcile may go by itself, and whom it waits for (D3)."""
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -76,8 +77,8 @@ class Scripted:
         self.done.append("look")
         return self.stories[0] if len(self.stories) == 1 else self.stories.pop(0)
 
-    def up(self) -> Story:
-        self.done.append("up")
+    def up(self, spared: tuple[str, ...]) -> Story:
+        self.done += ["up", *(f"but {urn.split('::')[-1]}" for urn in spared)]
         return Story()
 
 
@@ -95,6 +96,17 @@ def test_D3_drift_is_repaired_by_one_update_and_looked_at_again() -> None:
     stack = Scripted([drifted(), Story()])
     report = run(stack)
     assert (report.result, report.repaired, stack.done) == ("clean", True, ["look", "up", "look"])
+
+
+def test_D3_what_a_rule_covers_is_left_out_of_the_repair() -> None:
+    rule = {"resource": "*::scaled", "reason": "the autoscaler's", "until": "2999-12-31"}
+    scaled = step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a", name="scaled")
+    found = tell([scaled, step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a")])
+    found.project = "coder-stack"
+    found.config = {"coder-stack:drift": json.dumps({"ignore": [rule]})}
+    stack = Scripted([found, Story()])
+    assert run(stack).repaired
+    assert stack.done == ["look", "up", "but scaled", "look"]
 
 
 def test_D3_what_an_update_could_not_repair_is_still_drift() -> None:

@@ -1,13 +1,16 @@
 """Ignore rules: what they cover does not count but is told; once over, they cover nothing (D2)."""
 
 from datetime import date
+from typing import Any
 
 import pytest
 
 from coder_stack.operate import rules
 from coder_stack.operate.findings import Finding
 from coder_stack.operate.report import Difference
+from coder_stack.operate.steps import tell
 from coder_stack.settings import IgnoreRule
+from tests.unit.operate.told import MASKED, UNKNOWN, step
 
 TODAY = date(2027, 1, 31)
 URN = "urn:pulumi:dev::coder-stack::coder-stack:index:A$kubernetes:apps/v1:Deployment::coder"
@@ -78,3 +81,59 @@ def test_D2_a_rule_holds_on_its_last_day_and_is_listed_afterwards() -> None:
     assert parts(finding("spec"), last) == {"known": ("spec",)}
     assert parts(finding("spec"), over) == {None: ("spec",)}
     assert [each.until for each in rules.expired([last, over], TODAY)] == [over.until]
+
+
+DEPLOYMENT, SECRET = "kubernetes:apps/v1:Deployment", "kubernetes:core/v1:Secret"
+SCALED = step("update", DEPLOYMENT, {"replicas": 5}, {"replicas": 2}, "replicas")
+GONE = step("refresh", DEPLOYMENT, {"replicas": 2}, None)
+MADE_AGAIN = step("create", DEPLOYMENT, None, {"replicas": 2})
+
+
+@pytest.mark.parametrize(
+    ("told", "covering"),
+    [
+        pytest.param([SCALED], rule("*", "replicas"), id="changed"),
+        pytest.param([SCALED], rule("*"), id="changed, by a rule for all of it"),
+        pytest.param([GONE, MADE_AGAIN], rule("*"), id="missing"),
+    ],
+)
+def test_D3_a_repair_leaves_alone_what_rules_cover_whole(
+    told: list[Any], covering: IgnoreRule
+) -> None:
+    (spared,) = rules.spared([covering], tell(told), TODAY)
+    assert spared.endswith("::it")
+
+
+@pytest.mark.parametrize(
+    ("told", "not_covering"),
+    [
+        pytest.param([SCALED], rule("*", "image"), id="another property"),
+        pytest.param([SCALED], rule("*:Service"), id="another resource"),
+        pytest.param([SCALED], rule("*", until=date(2027, 1, 30)), id="over"),
+        pytest.param(
+            [step("update", DEPLOYMENT, {}, {"replicas": 2, "image": "a"}, "replicas", "image")],
+            rule("*", "replicas"),
+            id="more than is covered",
+        ),
+        pytest.param(
+            [step("update", DEPLOYMENT, {"sum": "a"}, {"sum": UNKNOWN}, "sum")],
+            rule("*"),
+            id="follows from another change",
+        ),
+        pytest.param(
+            [step("update", SECRET, {"data": MASKED}, {"data": MASKED}, "data")],
+            rule("*"),
+            id="a secret, which may follow from its key",
+        ),
+        pytest.param([GONE, MADE_AGAIN], rule("*", "replicas"), id="missing, not only changed"),
+        pytest.param([MADE_AGAIN], rule("*"), id="new in the config"),
+        pytest.param([step("delete", DEPLOYMENT, {}, None)], rule("*"), id="left the config"),
+        pytest.param(
+            [step("replace", DEPLOYMENT, {"a": 1}, {"a": 2}, "a")], rule("*"), id="replaced"
+        ),
+    ],
+)
+def test_D3_a_repair_does_what_rules_do_not_cover(
+    told: list[Any], not_covering: IgnoreRule
+) -> None:
+    assert rules.spared([not_covering], tell(told), TODAY) == ()
