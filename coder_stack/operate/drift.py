@@ -1,23 +1,27 @@
 """A look at one stack: what is not as it was left, and why (D2). Changes and writes nothing.
 
 One `preview --refresh` tells both what a refresh finds and what an update would do. The report is
-made of that by pure functions; reconcile.py repairs what is found here.
+made of that by pure functions; reconcile.py repairs what is found here. Where the engine cannot go
+on, mostly because coderd is out of reach, what it had found until then may well be the reason.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from coder_stack.operate import causes, rules
 from coder_stack.operate.causes import World
-from coder_stack.operate.engine import StackEngine
+from coder_stack.operate.engine import CutShortError, StackEngine
 from coder_stack.operate.facts import facts
 from coder_stack.operate.failures import OperationError
-from coder_stack.operate.findings import findings
+from coder_stack.operate.findings import Finding, findings
 from coder_stack.operate.report import Report, ResourceReport
 from coder_stack.operate.steps import Story
 from coder_stack.settings import ConfigError, Drift, load
 
 __all__ = ["Look", "drift_settings", "look", "report_of"]
+
+_GENTLE = ("create", "update")
 
 
 @dataclass(frozen=True)
@@ -30,12 +34,17 @@ class Look:
     replaces: int = 0
     spared: tuple[str, ...] = ()
     """URNs that a repair leaves alone."""
+    first: tuple[str, ...] = ()
+    """URNs to repair before anything else can be looked at; then the result is `error`."""
 
 
 def look(stack: StackEngine) -> Look:
     """Raises OperationError if nothing can be said: an error is no drift."""
     stack.refuse_if_locked()
-    story = stack.preview()
+    try:
+        story = stack.preview()
+    except CutShortError as cut:
+        return _half_a_look(stack, cut)
     settings = drift_settings(story)
     now = datetime.now(UTC)
     report = report_of(stack.name, story, settings, now)
@@ -44,6 +53,30 @@ def look(stack: StackEngine) -> Look:
         stack.refuse_if_locked()
     spared = rules.spared(settings.ignore, story, now.date())
     return Look(report, settings, story.deletes, story.replaces, spared)
+
+
+def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
+    """What somebody changed; what the program asks for may follow from what was not told any more.
+
+    Of deletes and replacements nothing is known, so only what is neither can be repaired.
+    """
+    seen = [each for each in findings(cut.story) if each.origin == "world"]
+    if not seen:
+        raise cut
+    settings, now = drift_settings(cut.story), datetime.now(UTC)
+    resources = tuple(_resources(seen, cut.story, settings, now))
+    counted = {each.urn for each in resources if each.ignored_by is None}
+    planned = cut.story.planned
+    first = tuple(urn for urn in counted if urn in planned and planned[urn].op in _GENTLE)
+    report = Report(
+        schema=1,
+        stack=stack.name,
+        checked_at=now,
+        result="error",
+        error=str(cut),
+        resources=resources,
+    )
+    return Look(report, settings, first=first)
 
 
 def drift_settings(story: Story) -> Drift:
@@ -58,7 +91,7 @@ def drift_settings(story: Story) -> Drift:
 
 def report_of(stack: str, story: Story, settings: Drift, now: datetime) -> Report:
     """Pure: from the engine's story to the report."""
-    resources = tuple(_resources(story, settings, now))
+    resources = tuple(_resources(findings(story), story, settings, now))
     counted = any(each.ignored_by is None for each in resources)
     return Report(
         schema=1,
@@ -71,8 +104,9 @@ def report_of(stack: str, story: Story, settings: Drift, now: datetime) -> Repor
     )
 
 
-def _resources(story: Story, settings: Drift, now: datetime) -> list[ResourceReport]:
-    found = findings(story)
+def _resources(
+    found: Sequence[Finding], story: Story, settings: Drift, now: datetime
+) -> list[ResourceReport]:
     world = World.of(_licensed(story), found)
     return [
         ResourceReport(

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,20 @@ from coder_stack.operate.failures import LockedError, OperationError, failure
 from coder_stack.operate.locks import lock_folder, refuse_if_held
 from coder_stack.operate.steps import Story, tell
 
-__all__ = ["Project", "StackEngine"]
+__all__ = ["CutShortError", "Project", "StackEngine"]
 
 # Makes the engine write its events into a file, as the Automation API itself does.
 _EVENTS = {"PULUMI_DEBUG_COMMANDS": "true"}
 _ROOT = "urn:pulumi:*::*::pulumi:pulumi:Stack::*"
 _SECOND_TRY = 3.0
+
+
+class CutShortError(OperationError):
+    """The engine could not go on. What it had told until then holds all the same."""
+
+    def __init__(self, sentence: str, story: Story) -> None:
+        super().__init__(sentence)
+        self.story = story
 
 
 @dataclass(frozen=True)
@@ -94,10 +103,13 @@ class StackEngine:
         """What a refresh finds and what an update would do; writes nothing, locks nothing."""
         return self._operation("preview")
 
-    def up(self, spared: Iterable[str] = ()) -> Story:
-        """Refresh, then bring everything but the spared URNs to what the program says."""
-        but = [word for urn in spared for word in ("--exclude", urn)]
-        return self._operation("up", "--yes", "--skip-preview", *but)
+    def up(self, *, only: Iterable[str] = (), spared: Iterable[str] = ()) -> Story:
+        """Refresh, then bring to what the program says: everything, or some URNs, or all but some.
+
+        A resource is refreshed and repaired before those that depend on it are looked at.
+        """
+        chosen = [("--target", urn) for urn in only] + [("--exclude", urn) for urn in spared]
+        return self._operation("up", "--yes", "--skip-preview", *chain.from_iterable(chosen))
 
     def refuse_if_locked(self) -> None:
         """A preview does not ask for the lock, so it would show an update's half-done work.
@@ -127,7 +139,11 @@ class StackEngine:
             try:
                 self.project.call([*command, "--color", "never", "--event-log", str(log)], _EVENTS)
             except CommandError as error:
-                raise failure(str(error), tell(_read(log)).errors) from None
+                story = tell(_read(log))
+                why = failure(str(error), story.errors)
+                if isinstance(why, LockedError):
+                    raise why from None
+                raise CutShortError(str(why), story) from None
             return tell(_read(log))
 
 

@@ -104,7 +104,7 @@ class Report(_Part):
     resources: tuple[ResourceReport, ...] = ()
     conditions: tuple[Condition, ...] = ()
     error: str | None = None
-    """One sentence, if the result is `error`."""
+    """One sentence, if the result is `error`; `resources` is then what was seen before."""
     license: LicenseDates | None = None
     keys: tuple[KeyAge, ...] = ()
     expired_rules: tuple[ExpiredRule, ...] = ()

@@ -96,6 +96,7 @@ def tell(events: Iterable[EngineEvent]) -> Story:
             elif told.op is OpType.REFRESH:
                 story.refreshed[told.urn] = Step.of(told)
         if event.resource_pre_event:
+            story.project = event.resource_pre_event.metadata.urn.split("::")[1]
             _keep_plan(story, event.resource_pre_event.metadata)
     return story
 
@@ -111,7 +112,6 @@ def _keep_plan(story: Story, told: StepEventMetadata) -> None:
 
 
 def _keep_outputs(story: Story, told: StepEventMetadata) -> None:
-    story.project = told.urn.split("::")[1]
     before = (told.old and told.old.outputs) or {}
     after = (told.new and told.new.outputs) or {}
     known = {name: value for name, value in after.items() if not is_unknown(value)}

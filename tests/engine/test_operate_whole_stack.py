@@ -3,7 +3,9 @@ merely follows from it; and the report has the stack's conditions, license and k
 """
 
 import base64
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from sandbox.engine import Engine
 from tests.engine.deployed import Deployed, deployed
 from tests.engine.drifting import command, report_of
-from tests.harness import Cluster
+from tests.harness import Cluster, eventually
 from tests.simulation import license_text, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
@@ -81,6 +83,40 @@ def test_D1_D2_D3_S1_a_broken_stack_is_described_repaired_and_ready_again(stack:
     shown = command(stack, "status").stdout
     assert "clean, ready" in shown
     assert "condition stack Ready: True" in shown
+
+
+@contextmanager
+def back_with_its_service(stack: Deployed) -> Iterator[None]:
+    """Coderd cannot be reached until its Service is there again."""
+    service = stack.project.path("services", "coder")
+    stack.coderd.fault("drop_before", count=-1)
+
+    def watch() -> None:
+        if eventually(lambda: stack.project.cluster.get(service), 120):
+            stack.coderd.peace()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    yield
+    watcher.join()
+
+
+def test_D2_D3_what_keeps_coderd_out_of_reach_is_named_and_repaired_first(stack: Deployed) -> None:
+    stack.project.cluster.delete(stack.project.path("services", "coder"))
+    stack.coderd.world.records.provisioner_keys.clear()
+    with back_with_its_service(stack):
+        code, report = report_of(stack, "drift")
+        assert (code, report["result"]) == (1, "error")
+        assert report["error"].startswith("Unavailable: ")
+        assert [each["cause"] for each in report["resources"]] == [
+            "Service `coder` was deleted in the cluster."
+        ]
+
+        code, report = report_of(stack, "reconcile")
+
+    assert (code, report["result"], report["repaired"]) == (0, "clean", True)
+    assert len(stack.key_records()) == 2, "what is behind it is repaired as well"
+    assert stack.unmet() == []
 
 
 def test_D2_B1_a_coderd_that_is_down_and_a_wrong_config_are_one_sentence(stack: Deployed) -> None:

@@ -1,13 +1,16 @@
 """How far a reconcile may go by itself, and whom it waits for (D3)."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from pulumi.automation.events import EngineEvent
 
 from coder_stack.operate.drift import Look
+from coder_stack.operate.engine import CutShortError
 from coder_stack.operate.failures import LockedError
 from coder_stack.operate.reconcile import Limits, reconcile, refusal
 from coder_stack.operate.report import Report
@@ -49,6 +52,7 @@ def test_D3_the_command_line_outweighs_the_config_also_downwards() -> None:
 
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+SERVICE = "kubernetes:core/v1:Service"
 
 
 def drifted() -> Story:
@@ -63,8 +67,10 @@ def deleting() -> Story:
 class Scripted:
     """A stack on which each look finds the next story; `locked` times somebody else holds it."""
 
-    stories: list[Story]
+    stories: Sequence[Story | CutShortError]
     locked: int = 0
+    stumbles: bool = False
+    """Whether an update of a part ends with an error."""
     name: str = "dev"
     done: list[str] = field(default_factory=list[str])
 
@@ -75,11 +81,22 @@ class Scripted:
 
     def preview(self) -> Story:
         self.done.append("look")
-        return self.stories[0] if len(self.stories) == 1 else self.stories.pop(0)
+        now, *later = self.stories
+        self.stories = later or [now]
+        if isinstance(now, CutShortError):
+            raise now
+        return now
 
-    def up(self, spared: tuple[str, ...]) -> Story:
-        self.done += ["up", *(f"but {urn.split('::')[-1]}" for urn in spared)]
+    def up(self, only: Sequence[str] = (), spared: Sequence[str] = ()) -> Story:
+        words = [f"only {_name(urn)}" for urn in only] + [f"but {_name(urn)}" for urn in spared]
+        self.done.append(" ".join(["up", *words]))
+        if only and self.stumbles:
+            raise CutShortError("It depends on what was not specified in --target list.", Story())
         return Story()
+
+
+def _name(urn: str) -> str:
+    return urn.rsplit("::", maxsplit=1)[-1]
 
 
 def run(stack: Any, **limits: Any) -> Report:
@@ -106,7 +123,50 @@ def test_D3_what_a_rule_covers_is_left_out_of_the_repair() -> None:
     found.config = {"coder-stack:drift": json.dumps({"ignore": [rule]})}
     stack = Scripted([found, Story()])
     assert run(stack).repaired
-    assert stack.done == ["look", "up", "but scaled", "look"]
+    assert stack.done == ["look", "up but scaled", "look"]
+
+
+def out_of_reach(*told: EngineEvent) -> CutShortError:
+    return CutShortError("Unavailable: coderd does not answer.", tell(told))
+
+
+def service_gone() -> CutShortError:
+    return out_of_reach(
+        step("refresh", SERVICE, {"spec": {}}, None, name="service"),
+        step("create", SERVICE, None, {"spec": {}}, name="service"),
+        # Told, but not known to be somebody's doing.
+        step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a"),
+    )
+
+
+@pytest.mark.parametrize("stumbles", [False, True])
+def test_D3_what_keeps_coderd_out_of_reach_is_repaired_first(stumbles: bool) -> None:
+    stack = Scripted([service_gone(), drifted(), Story()], stumbles=stumbles)
+    report = run(stack)
+    assert (report.result, report.repaired) == ("clean", True)
+    assert stack.done == ["look", "up only service", "look", "up", "look"]
+
+
+def test_D3_a_repair_that_brings_coderd_no_nearer_ends_with_its_own_error() -> None:
+    stack = Scripted([service_gone()], stumbles=True)
+    with pytest.raises(CutShortError, match="--target list"):
+        run(stack)
+    assert stack.done == ["look", "up only service", "look"]
+
+
+def test_D3_a_coderd_that_is_down_by_itself_is_an_error_and_nothing_is_done() -> None:
+    stack = Scripted([out_of_reach()])
+    with pytest.raises(CutShortError, match="Unavailable"):
+        run(stack)
+    assert stack.done == ["look"]
+
+
+def test_D3_what_would_have_to_be_replaced_is_not_touched_unseen() -> None:
+    changed = step("refresh", SERVICE, {"a": 1}, {"a": 2}, "a")
+    stack = Scripted([out_of_reach(changed, step("replace", SERVICE, {"a": 2}, {"a": 1}, "a"))])
+    report = run(stack)
+    assert (report.result, report.repaired, len(report.resources)) == ("error", False, 1)
+    assert stack.done == ["look"]
 
 
 def test_D3_what_an_update_could_not_repair_is_still_drift() -> None:
