@@ -16,12 +16,10 @@ from coder_stack.operate.facts import facts
 from coder_stack.operate.failures import OperationError
 from coder_stack.operate.findings import Finding, findings
 from coder_stack.operate.report import Report, ResourceReport
-from coder_stack.operate.steps import Story
+from coder_stack.operate.steps import Step, Story
 from coder_stack.settings import ConfigError, Drift, load
 
 __all__ = ["Look", "drift_settings", "look", "report_of"]
-
-_GENTLE = ("create", "update")
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,18 @@ def look(stack: StackEngine) -> Look:
 def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
     """What somebody changed; what the program asks for may follow from what was not told any more.
 
-    Of deletes and replacements nothing is known, so only what is neither can be repaired.
+    Objects of the cluster can be repaired by themselves, if they need not be replaced: what lies in
+    coderd hangs together, and of deletes nothing is known yet.
     """
     seen = [each for each in findings(cut.story) if each.origin == "world"]
     if not seen:
         raise cut
     settings, now = drift_settings(cut.story), datetime.now(UTC)
     resources = tuple(_resources(seen, cut.story, settings, now))
-    counted = {each.urn for each in resources if each.ignored_by is None}
+    counted = dict.fromkeys(each.urn for each in resources if each.ignored_by is None)
     planned = cut.story.planned
-    first = tuple(urn for urn in counted if urn in planned and planned[urn].op in _GENTLE)
+    first = tuple(urn for urn in counted if urn in planned and _stands_alone(planned[urn]))
+    stack.refuse_if_locked()
     report = Report(
         schema=1,
         stack=stack.name,
@@ -77,6 +77,10 @@ def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
         resources=resources,
     )
     return Look(report, settings, first=first)
+
+
+def _stands_alone(plan: Step) -> bool:
+    return plan.op in ("create", "update") and plan.type.startswith("kubernetes:")
 
 
 def drift_settings(story: Story) -> Drift:

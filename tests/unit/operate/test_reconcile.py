@@ -53,6 +53,7 @@ def test_D3_the_command_line_outweighs_the_config_also_downwards() -> None:
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SERVICE = "kubernetes:core/v1:Service"
+KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
 
 
 def drifted() -> Story:
@@ -154,6 +155,19 @@ def test_D3_a_repair_that_brings_coderd_no_nearer_ends_with_its_own_error() -> N
     assert stack.done == ["look", "up only service", "look"]
 
 
+def test_D3_half_of_another_updates_work_is_not_repaired() -> None:
+    stack = Scripted([service_gone()])
+
+    def somebody_came() -> Story:
+        stack.locked = 1
+        raise service_gone()
+
+    stack.preview = somebody_came  # type: ignore[method-assign]
+    with pytest.raises(LockedError):
+        run(stack)
+    assert stack.done == []
+
+
 def test_D3_a_coderd_that_is_down_by_itself_is_an_error_and_nothing_is_done() -> None:
     stack = Scripted([out_of_reach()])
     with pytest.raises(CutShortError, match="Unavailable"):
@@ -161,9 +175,24 @@ def test_D3_a_coderd_that_is_down_by_itself_is_an_error_and_nothing_is_done() ->
     assert stack.done == ["look"]
 
 
-def test_D3_what_would_have_to_be_replaced_is_not_touched_unseen() -> None:
-    changed = step("refresh", SERVICE, {"a": 1}, {"a": 2}, "a")
-    stack = Scripted([out_of_reach(changed, step("replace", SERVICE, {"a": 2}, {"a": 1}, "a"))])
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(
+            [
+                step("refresh", SERVICE, {"a": 1}, {"a": 2}, "a"),
+                step("replace", SERVICE, {"a": 2}, {"a": 1}, "a"),
+            ],
+            id="replaced",
+        ),
+        pytest.param(
+            [step("refresh", KEY, {"a": 1}, None), step("create", KEY, None, {"a": 1})],
+            id="in coderd",
+        ),
+    ],
+)
+def test_D3_what_does_not_stand_alone_waits_for_a_whole_look(told: list[EngineEvent]) -> None:
+    stack = Scripted([out_of_reach(*told)])
     report = run(stack)
     assert (report.result, report.repaired, len(report.resources)) == ("error", False, 1)
     assert stack.done == ["look"]
