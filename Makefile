@@ -39,6 +39,8 @@ reconcile: $(READY) ## Repair what `make drift` shows
 	@$(BIN)/coder-stack sandbox exec -- coder-stack reconcile --stack sandbox
 
 .PHONY: test
+# Programs and plugins start some thousand times: Python may keep what it has compiled.
+test: export PYTHONDONTWRITEBYTECODE =
 test: check ## Everything the tests need, then all of them
 	@$(BIN)/coder-stack doctor --install-all
 	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup --durations=20
