@@ -31,7 +31,15 @@ def run(engine: Engine, home: Home, command: Sequence[str]) -> int:
 def deploy(engine: Engine, home: Home, console: Console) -> None:
     """`pulumi up`, then what came out of it."""
     _pulumi(engine, home, console, "stack", "select", "--create", STACK, quiet=True)
-    options = ("--yes", "--skip-preview", "--refresh", "--stack", STACK, "--suppress-outputs")
+    options = (
+        "--yes",
+        "--skip-preview",
+        "--refresh",
+        "--run-program",
+        "--stack",
+        STACK,
+        "--suppress-outputs",
+    )
     _pulumi(engine, home, console, "up", *options)
     outputs = _outputs(engine, home)
     console.print(report.conditions(outputs))

@@ -21,6 +21,8 @@ from coder_stack.settings import ConfigError, Drift, load
 
 __all__ = ["Look", "drift_settings", "look", "report_of"]
 
+_CLUSTER = "kubernetes:"
+
 
 @dataclass(frozen=True)
 class Look:
@@ -54,18 +56,24 @@ def look(stack: StackEngine) -> Look:
 
 
 def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
-    """What somebody changed; what the program asks for may follow from what was not told any more.
+    """What is wrong in the cluster, and not merely due to what was not told any more.
 
-    Objects of the cluster can be repaired by themselves, if they need not be replaced: what lies in
+    Also what only the program asks for: a refresh that failed has recorded a deleted object as
+    gone. Such objects can be repaired by themselves, if they need not be replaced. What lies in
     coderd hangs together, and of deletes nothing is known yet.
     """
-    seen = [each for each in findings(cut.story) if each.origin == "world"]
+    planned = cut.story.planned
+    seen = [
+        each
+        for each in findings(cut.story)
+        if each.type.startswith(_CLUSTER)
+        and (each.origin == "world" or _stands_alone(planned[each.urn]))
+    ]
     if not seen:
         raise cut
     settings, now = drift_settings(cut.story), datetime.now(UTC)
     resources = tuple(_resources(seen, cut.story, settings, now))
     counted = dict.fromkeys(each.urn for each in resources if each.ignored_by is None)
-    planned = cut.story.planned
     first = tuple(urn for urn in counted if urn in planned and _stands_alone(planned[urn]))
     stack.refuse_if_locked()
     report = Report(
@@ -80,7 +88,7 @@ def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
 
 
 def _stands_alone(plan: Step) -> bool:
-    return plan.op in ("create", "update") and plan.type.startswith("kubernetes:")
+    return plan.op in ("create", "update") and not plan.may_follow
 
 
 def drift_settings(story: Story) -> Drift:

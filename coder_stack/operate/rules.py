@@ -6,14 +6,12 @@ over it covers nothing, and is listed. A repair leaves alone what rules cover wh
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Any
 
 from coder_stack.operate.findings import Finding
 from coder_stack.operate.report import Difference, ExpiredRule
 from coder_stack.operate.steps import Step, Story
-from coder_stack.operate.values import find, is_secret, is_unknown
 from coder_stack.settings import IgnoreRule
 
 __all__ = ["apply", "expired", "spared"]
@@ -53,22 +51,13 @@ def spared(rules: Sequence[IgnoreRule], story: Story, today: date) -> tuple[str,
         urn
         for urn, plan in story.planned.items()
         if _is_repair(plan, story.refreshed.get(urn))
-        and not _may_follow(plan)
+        and not plan.may_follow
         and _covered(_live(rules, plan, today), plan)
     )
 
 
 def _is_repair(plan: Step, seen: Step | None) -> bool:
     return plan.op == "update" or (plan.op == "create" and seen is not None and seen.new is None)
-
-
-def _may_follow(plan: Step) -> bool:
-    """Some wanted value is not known yet, or is a secret, of which that cannot be told."""
-    wanted: Mapping[str, Any] = plan.new.inputs if plan.new else {}
-    values = {path: find(wanted, path) for path in plan.paths or wanted}
-    return any(
-        is_unknown(value) or is_secret(plan.kind, path, value) for path, value in values.items()
-    )
 
 
 def _covered(live: Sequence[IgnoreRule], plan: Step) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pulumi.automation.events import EngineEvent, OpType, StepEventMetadata, StepEventStateMetadata
 
-from coder_stack.operate.values import is_unknown
+from coder_stack.operate.values import find, is_secret, is_unknown
 
 __all__ = ["Bags", "Step", "Story", "tell"]
 
@@ -64,6 +64,18 @@ class Step:
     def kind(self) -> str:
         """`kubernetes:apps/v1:Deployment` is a Deployment."""
         return self.type.rpartition(":")[2]
+
+    @property
+    def may_follow(self) -> bool:
+        """Whether this change may be due to another one.
+
+        Then some wanted value is not known yet, or is a secret, of which that cannot be told.
+        """
+        wanted: Mapping[str, Any] = self.new.inputs if self.new else {}
+        values = {path: find(wanted, path) for path in self.paths or wanted}
+        return any(
+            is_unknown(value) or is_secret(self.kind, path, value) for path, value in values.items()
+        )
 
 
 @dataclass

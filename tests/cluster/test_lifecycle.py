@@ -9,8 +9,7 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from sandbox.cluster.layout import PARTS
 from sandbox.errors import SandboxError
 from sandbox.home import CHECKOUT, Home
 from sandbox.toolchain import CLUSTER, ensure
-from tests.harness import processes_in
+from tests.harness import eventually, processes_in
 
 pytestmark = pytest.mark.cluster
 
@@ -39,15 +38,6 @@ def home(tmp_path: Path) -> Iterator[Home]:
     yield home
     cluster.down(home)
     assert processes_in(home.folder) == []
-
-
-def eventually(happens: Callable[[], bool], seconds: float = 30) -> bool:
-    deadline = time.monotonic() + seconds
-    while not happens():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def silent(_: str) -> None:
@@ -117,7 +107,7 @@ def test_a_start_that_was_killed_half_way_is_repaired_by_the_next(
     home: Home, programs: dict[str, Path], started: str
 ) -> None:
     starter = start_elsewhere(home)
-    assert eventually((home.cluster / "pids" / started).exists)
+    assert eventually((home.cluster / "pids" / started).exists, 60)
     starter.kill()
     starter.wait()
 

@@ -4,6 +4,7 @@ Containers do not run in the cluster of the tests. The sandbox's agents play the
 proxy is connected only while a Running pod holds a secret that coderd accepts.
 """
 
+import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +65,12 @@ class Deployed(Operated):
 
     def secret(self, name: str) -> dict[str, Any] | None:
         return self.project.cluster.get(self.project.path("secrets", name))
+
+    def written(self, name: str = "eu-provisioner-key", key: str = "key") -> str:
+        """What a Secret holds."""
+        secret = self.secret(name)
+        assert secret is not None
+        return base64.b64decode(secret["data"][key]).decode()
 
     def pods(self, name: str) -> list[dict[str, Any]]:
         """Those of one Deployment that are not on their way out."""

@@ -3,7 +3,6 @@
 Each is one story that ends as the runbook says: everything holds, and a further look finds nothing.
 """
 
-import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,12 +44,6 @@ def rotate(stack: Deployed) -> None:
 def assert_well(stack: Deployed) -> None:
     assert stack.unmet() == []
     assert stack.preview(refresh=True).changes == []
-
-
-def material(stack: Deployed) -> str:
-    secret = stack.secret("eu-provisioner-key")
-    assert secret is not None
-    return base64.b64decode(secret["data"]["key"]).decode()
 
 
 def test_a_state_from_a_backup_is_brought_up_to_date(stack: Deployed, tmp_path: Path) -> None:
@@ -101,7 +94,7 @@ def test_an_empty_coderd_gets_everything_anew(stack: Deployed) -> None:
 
 
 def test_a_new_cluster_gets_every_object_and_no_new_key(stack: Deployed) -> None:
-    before, secret = stack.key_records(), material(stack)
+    before, secret = stack.key_records(), stack.written()
     namespace = f"/api/v1/namespaces/{stack.project.namespace}"
     stack.project.cluster.delete(namespace)
     assert eventually(lambda: stack.project.cluster.get(namespace) is None, 60)
@@ -111,6 +104,6 @@ def test_a_new_cluster_gets_every_object_and_no_new_key(stack: Deployed) -> None
     stack.up(refresh=True)
 
     assert_well(stack)
-    assert (stack.key_records(), material(stack)) == (before, secret)
+    assert (stack.key_records(), stack.written()) == (before, secret)
     assert stack.coderd.requests("POST", "provisionerkeys") == []
     assert "POST /api/v2/workspaceproxies" not in stack.coderd.requests()

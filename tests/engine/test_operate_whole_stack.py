@@ -111,6 +111,11 @@ def test_D2_D3_what_keeps_coderd_out_of_reach_is_named_and_repaired_first(stack:
         assert [each["cause"] for each in report["resources"]] == [
             "Service `coder` was deleted in the cluster."
         ]
+        # A refresh that fails records what it had seen: the Service is gone from the state as well.
+        _, failed = stack.project.attempt("refresh", "--yes", "--skip-preview")
+        assert failed
+        deployment = stack.project.path("deployments", "coder")
+        stack.project.cluster.patch(deployment, {"spec": {"replicas": 0}})
 
         code, report = report_of(stack, "reconcile")
 

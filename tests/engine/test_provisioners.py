@@ -32,13 +32,6 @@ def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed
         yield stack
 
 
-def written(stack: Deployed, name: str = "eu-provisioner-key", key: str = "key") -> str:
-    """What the Secret holds."""
-    secret = stack.secret(name)
-    assert secret is not None
-    return base64.b64decode(secret["data"][key]).decode()
-
-
 def changing(stack: Deployed) -> list[tuple[str, datetime]]:
     """What changed keys in coderd, with its time, in order."""
     return [
@@ -83,7 +76,7 @@ def test_K5_new_tags_bring_a_new_key_before_the_old_one_goes(stack: Deployed) ->
 
 @pytest.mark.parametrize("damage", ["deleted", "other bytes", "no key"])
 def test_K4_a_damaged_secret_is_restored_without_rotating(stack: Deployed, damage: str) -> None:
-    material, path = written(stack), stack.project.path("secrets", "eu-provisioner-key")
+    material, path = stack.written(), stack.project.path("secrets", "eu-provisioner-key")
     other = base64.b64encode(b"not-the-key-that-coderd-knows").decode()
     match damage:
         case "deleted":
@@ -97,14 +90,14 @@ def test_K4_a_damaged_secret_is_restored_without_rotating(stack: Deployed, damag
     assert drift.op == ("create" if damage == "deleted" else "update")
 
     stack.up(refresh=True)
-    assert written(stack) == material
+    assert stack.written() == material
     assert changing(stack) == [], "the key itself was well"
     assert stack.preview(refresh=True).changes == []
 
 
 def test_K3_a_key_deleted_in_coderd_is_made_again_and_the_pods_get_it(stack: Deployed) -> None:
     (old,) = stack.key_records()
-    lost = written(stack)
+    lost = stack.written()
     stack.coderd.act("DELETE", f"/api/v2/organizations/coder/provisionerkeys/{old.name}")
 
     assert [s.op for s in stack.preview(refresh=True).of_kind("ProvisionerKey")] == ["create"]
@@ -113,7 +106,7 @@ def test_K3_a_key_deleted_in_coderd_is_made_again_and_the_pods_get_it(stack: Dep
 
     stack.up()
     (new,) = stack.key_records()
-    assert written(stack) != lost
+    assert stack.written() != lost
     (daemon,) = [d for d in stack.coderd.world.records.daemons.values() if d.key_id == new.id]
     assert daemon
     assert stack.unmet() == []
@@ -121,11 +114,11 @@ def test_K3_a_key_deleted_in_coderd_is_made_again_and_the_pods_get_it(stack: Dep
 
 def test_K4_K5_P1_a_move_to_another_organization_secret_and_data_key(stack: Deployed) -> None:
     """The Secret moves without rotating; the organization cannot change without a new key."""
-    material = written(stack)
+    material = stack.written()
     moved = {**EU, "key": {**EU["key"], "secretName": "elsewhere", "secretKey": "material"}}
     stack.configure(provisioners=[moved])
     stack.up()
-    assert written(stack, "elsewhere", "material") == material
+    assert stack.written("elsewhere", "material") == material
     assert stack.secret("eu-provisioner-key") is None
     assert changing(stack) == []
     assert stack.unmet() == []
@@ -135,7 +128,7 @@ def test_K4_K5_P1_a_move_to_another_organization_secret_and_data_key(stack: Depl
     assert stack.key_records("coder") == []
     (key,) = stack.key_records("research")
     assert [method for method, _ in changing(stack)] == ["POST", "DELETE"]
-    assert written(stack, "elsewhere", "material") != material
+    assert stack.written("elsewhere", "material") != material
     (daemon,) = [d for d in stack.coderd.world.records.daemons.values() if d.key_id == key.id]
     assert daemon
     assert stack.unmet() == []

@@ -16,7 +16,7 @@ from coder_stack.operate.reconcile import Limits, reconcile, refusal
 from coder_stack.operate.report import Report
 from coder_stack.operate.steps import Story, tell
 from coder_stack.settings import Drift
-from tests.unit.operate.told import step
+from tests.unit.operate.told import MASKED, UNKNOWN, step
 
 REPORT = Report(schema=1, stack="dev", checked_at=datetime(2027, 1, 1, tzinfo=UTC), result="drift")
 
@@ -53,6 +53,7 @@ def test_D3_the_command_line_outweighs_the_config_also_downwards() -> None:
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SERVICE = "kubernetes:core/v1:Service"
+SECRET = "kubernetes:core/v1:Secret"
 KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
 
 
@@ -135,9 +136,18 @@ def service_gone() -> CutShortError:
     return out_of_reach(
         step("refresh", SERVICE, {"spec": {}}, None, name="service"),
         step("create", SERVICE, None, {"spec": {}}, name="service"),
-        # Told, but not known to be somebody's doing.
-        step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a"),
+        # As if coderd had changed; and what follows from that.
+        step("refresh", KEY, {"reason": ""}, {"reason": "Unavailable"}, "reason"),
+        step("update", DEPLOYMENT, {"sum": "a"}, {"sum": UNKNOWN}, "sum"),
     )
+
+
+def test_D3_what_a_failed_refresh_has_recorded_as_gone_is_repaired_first_too() -> None:
+    to_be_made = step("create", SERVICE, None, {"spec": {}}, name="service")
+    stack = Scripted([out_of_reach(to_be_made), Story()])
+    report = run(stack)
+    assert (report.result, report.repaired) == ("clean", True)
+    assert stack.done == ["look", "up only service", "look"]
 
 
 @pytest.mark.parametrize("stumbles", [False, True])
@@ -186,8 +196,11 @@ def test_D3_a_coderd_that_is_down_by_itself_is_an_error_and_nothing_is_done() ->
             id="replaced",
         ),
         pytest.param(
-            [step("refresh", KEY, {"a": 1}, None), step("create", KEY, None, {"a": 1})],
-            id="in coderd",
+            [
+                step("refresh", SECRET, {"data": MASKED}, None),
+                step("create", SECRET, None, {"data": MASKED}),
+            ],
+            id="a secret, which may follow from its key",
         ),
     ],
 )
@@ -195,6 +208,14 @@ def test_D3_what_does_not_stand_alone_waits_for_a_whole_look(told: list[EngineEv
     stack = Scripted([out_of_reach(*told)])
     report = run(stack)
     assert (report.result, report.repaired, len(report.resources)) == ("error", False, 1)
+    assert stack.done == ["look"]
+
+
+def test_D3_what_lies_in_coderd_waits_for_a_whole_look() -> None:
+    told = [step("refresh", KEY, {"a": 1}, None), step("create", KEY, None, {"a": 1})]
+    stack = Scripted([out_of_reach(*told)])
+    with pytest.raises(CutShortError, match="Unavailable"):
+        run(stack)
     assert stack.done == ["look"]
 
 
