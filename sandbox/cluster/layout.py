@@ -51,6 +51,16 @@ class Layout:
         return self.folder / "tokens.csv"
 
     @property
+    def data(self) -> Path:
+        """Etcd's."""
+        return self.folder / "etcd"
+
+    @property
+    def was_whole(self) -> Path:
+        """There once the cluster has come up on these data."""
+        return self.folder / "was-whole"
+
+    @property
     def egress(self) -> Path:
         """What tells the API server the way into the pod network."""
         return self.folder / "egress.json"
@@ -123,7 +133,7 @@ class Layout:
         peer = f"https://127.0.0.1:{self.ports.etcd_peer}"
         return {
             "name": NODE,
-            "data-dir": str(self.folder / "etcd"),
+            "data-dir": str(self.data),
             "listen-client-urls": client,
             "advertise-client-urls": client,
             "listen-peer-urls": peer,

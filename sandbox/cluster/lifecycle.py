@@ -1,7 +1,8 @@
 """Start, stop and look at the cluster of one sandbox.
 
 Safe to call twice and after a kill: one lock per sandbox, parts are found again by their pid files,
-and a cluster that is not whole is stopped and started again on its old data. Never reads the user's
+and a cluster that is not whole is stopped and started again on its old data, if it ever was whole:
+etcd cannot go on with data that it was killed over while it made them. Never reads the user's
 KUBECONFIG or current context; only an explicit CODER_STACK_KUBECONFIG puts the sandbox on another
 cluster, and then nothing is started here.
 """
@@ -162,6 +163,8 @@ def _started(
     while True:
         free = ports.choose(home.cluster, port, played=played)
         layout = Layout(home.cluster, free, dict(programs))
+        if not layout.was_whole.exists():
+            shutil.rmtree(layout.data, ignore_errors=True)
         _prepare(home, layout)
         try:
             _start(home, layout, say)
@@ -171,6 +174,7 @@ def _started(
                 raise
             say(f"starting again on other ports: {error}")
         else:
+            layout.was_whole.touch()
             return layout
 
 

@@ -115,6 +115,16 @@ def test_a_start_that_was_killed_half_way_is_repaired_by_the_next(
     assert processes_in(home.folder) == sorted(PARTS), "no double, no orphan"
 
 
+def test_data_of_a_start_that_never_came_up_are_not_kept(
+    home: Home, programs: dict[str, Path]
+) -> None:
+    half_made = home.cluster / "etcd" / "member" / "wal"
+    half_made.mkdir(parents=True)
+    (half_made / "0000000000000000-0000000000000000.wal").write_bytes(b"half of it")
+    cluster.up(home, programs, say=silent)
+    assert cluster.status(home).ready
+
+
 def test_two_starts_at_once_make_one_cluster(home: Home, programs: dict[str, Path]) -> None:
     other = start_elsewhere(home)
     cluster.up(home, programs, say=silent)
