@@ -62,17 +62,24 @@ def deployment_ready(component: str, wanted: int, ready: int, *, gated: bool) ->
 def bootstrap_secret_ready(component: str, where: str, reason: str) -> Condition:
     """The Secret with the operator's token could be used (CP6)."""
     kind = "BootstrapSecretReady"
-    if reason:
+    if reason == Reason.SECRET_MISSING:
         why = f"{where} is missing, lacks its key, or holds nothing."
         return _bad(kind, component, reason, why)
+    if reason:
+        return _bad(kind, component, reason, f"{where} holds a token that coderd refuses.")
     return _good(kind, component, "Found", f"{where} holds a token.")
 
 
-def operator_access_ready(component: str, user: str) -> Condition:
-    """Somebody of ours is logged in."""
+def operator_access_ready(
+    component: str, user: str, *, accepted: bool = True, reason: str = ""
+) -> Condition:
+    """Coderd accepts the operator's token."""
     kind = "OperatorAccessReady"
     if not user:
         return _absent(kind, component, "Nobody of ours is logged in; the next update does it.")
+    if not accepted:
+        why = f"The token of {user} is missing, or coderd refuses it."
+        return _bad(kind, component, reason or Reason.FORBIDDEN, why)
     return _good(kind, component, "LoggedIn", f"As {user}.")
 
 

@@ -10,6 +10,10 @@ import re
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 LABEL_RULE = "1 to 63 of a-z, 0-9 and '-', beginning and ending with a letter or digit"
 MAX_LABEL = 63
+CODERD_NAME = "coder"
+"""Of coderd's Deployment and Service, unless the config names them otherwise."""
+CODERD_NAMESPACE = "coder"
+"""Likewise."""
 _HASH = 8
 
 
@@ -24,3 +28,13 @@ def fit(name: str, limit: int = MAX_LABEL) -> str:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH]
     return f"{name[: limit - _HASH - 1].rstrip('-')}-{digest}"
+
+
+def operator_secret_name(coderd_name: str) -> str:
+    """Name the Secret in coderd's namespace that holds the operator's token."""
+    return fit(f"{coderd_name}-operator")
+
+
+def stack_hash(project: str, stack: str) -> str:
+    """Tell one stack from another in names that several of them share."""
+    return hashlib.sha256(f"{project}/{stack}".encode()).hexdigest()[:_HASH]

@@ -12,7 +12,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
-from coder_stack.components.operator import Operator, OperatorArgs
+from coder_stack.components.operator import Operator, OperatorArgs, secret_place
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.standing import Standing
@@ -20,6 +20,7 @@ from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProx
 from coder_stack.conditions import LicenseFacts, aggregate, entitled
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.secret_value import SecretValue
+from coder_stack.naming import operator_secret_name
 from coder_stack.needs import HIGH_AVAILABILITY, ledger, needs
 from coder_stack.settings import Provisioner as ProvisionerSettings
 from coder_stack.settings import Settings
@@ -29,11 +30,13 @@ __all__ = ["CoderStack", "StackSecrets"]
 
 @dataclass(frozen=True, kw_only=True)
 class StackSecrets:
-    """Secrets of the stack's config, as Outputs: see SECRETS in settings/loading.py."""
+    """Secrets of the stack's config, as Outputs: see SECRETS in settings/loading.py.
+
+    `initialPassword` is not among them: only the provider process needs it, and reads it itself.
+    """
 
     token: pulumi.Output[str] | None = None
     license_jwt: pulumi.Output[str] | None = None
-    initial_password: pulumi.Output[str] | None = None
 
     @classmethod
     def of(cls, config: pulumi.Config) -> "StackSecrets":
@@ -41,7 +44,6 @@ class StackSecrets:
         return cls(
             token=config.get_secret("token"),
             license_jwt=config.get_secret("licenseJwt"),
-            initial_password=config.get_secret("initialPassword"),
         )
 
 
@@ -68,7 +70,11 @@ class CoderStack(pulumi.ComponentResource):
         super().__init__("coder-stack:index:CoderStack", name, None, opts)
         self._name = name
         self._settings = settings
-        self._connection = connection_of(settings)
+        secrets = secrets or StackSecrets()
+        self._connection = {
+            **connection_of(settings),
+            "credential": credential_of(settings, token_given=secrets.token is not None),
+        }
         self._in_cluster = pulumi.ResourceOptions(parent=self, providers=[self._cluster()])
         needed = needs(settings)
         gate = self._high_availability()
@@ -77,7 +83,7 @@ class CoderStack(pulumi.ComponentResource):
             ControlPlaneArgs(settings=settings.control_plane, replicas=self._replicas(gate)),
             self._in_cluster,
         )
-        self.operator = self._operator(secrets or StackSecrets(), list(needed))
+        self.operator = self._operator(secrets, list(needed))
         self.provisioners = [self._provisioner(each) for each in settings.provisioners]
         self.proxies = [
             WorkspaceProxy(
@@ -137,7 +143,6 @@ class CoderStack(pulumi.ComponentResource):
                 license=self._settings.license,
                 namespace=self._settings.control_plane.namespace,
                 token=secrets.token,
-                initial_password=secrets.initial_password,
                 license_jwt=secrets.license_jwt,
                 needed_features=needed,
                 after=[self.control_plane],
@@ -218,3 +223,14 @@ def connection_of(settings: Settings) -> dict[str, Any]:
         if access.ca_bundle:
             way["ca_bundle"] = access.ca_bundle
     return way
+
+
+def credential_of(settings: Settings, *, token_given: bool) -> str | dict[str, str]:
+    """Where the operator's token is: in the config, in a Secret of the user's, or in our own."""
+    plane = settings.control_plane
+    if token_given:
+        return "config"
+    if settings.access.token_secret:
+        return secret_place(settings.access.token_secret, plane.namespace)
+    home = {"namespace": plane.namespace, "name": operator_secret_name(plane.name)}
+    return {**home, "key": "token"}

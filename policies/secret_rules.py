@@ -16,7 +16,7 @@ __all__ = ["RULES", "SECRET_OUTPUTS"]
 
 _CODER = "pulumi-python:dynamic/coder:"
 SECRET_OUTPUTS = {
-    "OperatorAccess": ("initial_password", "password", "token"),
+    "OperatorAccess": ("password", "password_hash", "token"),
     "License": ("jwt", "token"),
     "Entitlements": ("token",),
     "ProvisionerKey": ("material", "token"),

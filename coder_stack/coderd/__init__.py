@@ -9,6 +9,7 @@ from coder_stack.coderd.client import (
 from coder_stack.coderd.connection import (
     Connection,
     Deadlines,
+    TokenSource,
     service_proxy_url,
 )
 from coder_stack.coderd.errors import (
@@ -137,6 +138,7 @@ __all__ = [
     "Session",
     "Tier",
     "TokenConfig",
+    "TokenSource",
     "Transport",
     "Unauthenticated",
     "Unavailable",

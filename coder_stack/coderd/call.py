@@ -23,7 +23,7 @@ class Call:
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: tuple[str, ...]
     success: frozenset[int] = frozenset({200})
-    auth: Literal["none", "token", "token if any", "key"] = "token"
+    auth: Literal["none", "token", "key"] = "token"
     key: SecretStr | None = None
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: Mapping[str, object] | None = field(default=None, repr=False)
@@ -56,9 +56,10 @@ class Call:
             return "provisioner key"
         return "password" if self.body is not None and "password" in self.body else "session token"
 
-    def carries_secret(self, *, has_token: bool) -> bool:
+    @property
+    def carries_secret(self) -> bool:
         """Whether anything in it must not be seen on the wire."""
-        if self.auth in ("key", "token") or (self.auth == "token if any" and has_token):
+        if self.auth in ("key", "token"):
             return True
         return any(isinstance(value, SecretStr) for value in (self.body or {}).values())
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue, SecretStr, TypeAdapter
 
 from coder_stack.coderd.answers import error_in, parsed
 from coder_stack.coderd.call import Call
-from coder_stack.coderd.connection import Connection
+from coder_stack.coderd.connection import Connection, TokenSource, checked_token
 from coder_stack.coderd.errors import InsecureConnection, ProtocolError, Unauthenticated
 from coder_stack.coderd.exchange import Answer, Exchange, Failure
 from coder_stack.coderd.retry import Clock, Deadline, with_retries
@@ -26,6 +26,8 @@ class Caller:
 
     def __init__(self, connection: Connection, exchange: Exchange, clock: Clock) -> None:
         self.connection = connection
+        self.token_source: TokenSource | None = None
+        """Asked for a token by calls that need one, unless the connection has its own."""
         self._exchange = exchange
         self._clock = clock
 
@@ -46,9 +48,28 @@ class Caller:
         return result
 
     def _answer(self, call: Call) -> Answer:
-        """The answer as it came."""
-        token = self.connection.token
-        self._check(call, token)
+        """The answer as it came. A refused token is replaced once, if its source has another."""
+        if call.auth != "token":
+            return self._attempts(call, None)
+        token = self._token(call)
+        try:
+            return self._attempts(call, token)
+        except Unauthenticated:
+            other = self.token_source.after_refusal(token) if self.token_source else None
+            if other is None:
+                raise
+            return self._attempts(call, checked_token(other))
+
+    def _token(self, call: Call) -> SecretStr:
+        if self.connection.token is not None:
+            return self.connection.token
+        if self.token_source is not None:
+            return checked_token(self.token_source.token())
+        why = "there is no session token; give one, or let the first user be created."
+        raise Unauthenticated(call.operation, why, credential="session token")
+
+    def _attempts(self, call: Call, token: SecretStr | None) -> Answer:
+        self._refuse_if_insecure(call)
         deadline = Deadline(self._clock, self.connection.deadlines.total)
 
         def attempt() -> Answer:
@@ -61,13 +82,9 @@ class Caller:
 
         return with_retries(call, attempt, deadline, self._clock)
 
-    def _check(self, call: Call, token: SecretStr | None) -> None:
+    def _refuse_if_insecure(self, call: Call) -> None:
         """What can be refused without asking is refused before anything is sent."""
-        if call.auth == "token" and token is None:
-            why = "there is no session token; give one, or let the first user be created."
-            raise Unauthenticated(call.operation, why, credential="session token")
-        secret = call.carries_secret(has_token=token is not None)
-        if secret and not self.connection.may_carry_secrets:
+        if call.carries_secret and not self.connection.may_carry_secrets:
             why = (
                 "a secret would go over plain http to another machine; use https, the API server's "
                 "service proxy, or set allow_insecure."

@@ -12,7 +12,7 @@ from typing import Self
 
 from pydantic import SecretStr
 
-from coder_stack.coderd.connection import Connection
+from coder_stack.coderd.connection import Connection, TokenSource
 from coder_stack.coderd.endpoints.access import AccessEndpoints
 from coder_stack.coderd.endpoints.licenses import LicenseEndpoints
 from coder_stack.coderd.endpoints.provisioners import ProvisionerEndpoints
@@ -42,6 +42,14 @@ class Coderd(
         """The same coderd for another user; they share sockets, closing one closes both."""
         twin = copy(self)
         twin.connection = replace(self.connection, token=token)
+        twin.token_source = None
+        return twin
+
+    def with_token_source(self, source: TokenSource) -> Self:
+        """The same coderd for the user whose token the source finds when one is needed."""
+        twin = copy(self)
+        twin.connection = replace(self.connection, token=None)
+        twin.token_source = source
         return twin
 
     def close(self) -> None:

@@ -8,13 +8,14 @@ import os
 import re
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from coder_stack.coderd.errors import InvalidConnection
 
-__all__ = ["Connection", "Deadlines", "service_proxy_url"]
+__all__ = ["Connection", "Deadlines", "TokenSource", "service_proxy_url"]
 
 _OPERATION = "connect to coderd"
 # Stricter than the standard, so that no two parsers can read different hosts out of one text.
@@ -45,6 +46,18 @@ class Deadlines:
             read=min(self.read, seconds),
             total=min(self.total, seconds),
         )
+
+
+class TokenSource(Protocol):
+    """Finds the session token when a call needs one, for callers that do not hold it themselves."""
+
+    def token(self) -> SecretStr:
+        """Find the token; raise Unauthenticated, with the next step, if there is none."""
+        ...
+
+    def after_refusal(self, refused: SecretStr) -> SecretStr | None:
+        """Find another token after coderd refused this one; None if there is no other."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -163,7 +163,7 @@ class _WithBearer(httpx.BaseTransport):
 
 def _headers(call: Call, token: SecretStr | None) -> dict[str, str]:
     headers = {} if call.body is None else {"Content-Type": "application/json"}
-    if call.auth in ("token", "token if any") and token is not None:
+    if call.auth == "token" and token is not None:
         headers[_TOKEN_HEADER] = token.get_secret_value()
     if call.auth == "key" and call.key is not None:
         headers[_KEY_HEADER] = call.key.get_secret_value()

@@ -18,10 +18,11 @@ from coder_stack.dynamic.entitlements import Entitlements
 from coder_stack.dynamic.license import License
 from coder_stack.dynamic.operator_access import OperatorAccess
 from coder_stack.dynamic.secret_value import SecretValue
-from coder_stack.settings import Access, LicenseSecret, TokenSecret
+from coder_stack.naming import stack_hash
+from coder_stack.settings import Access, LicenseSecret, PasswordSecret, TokenSecret
 from coder_stack.settings import License as LicenseSettings
 
-__all__ = ["Operator", "OperatorArgs"]
+__all__ = ["Operator", "OperatorArgs", "secret_place"]
 
 _NAME = "operator"
 
@@ -36,7 +37,7 @@ class OperatorArgs:
     namespace: str
     """Of Secrets for which the settings name none."""
     token: pulumi.Input[str] | None = None
-    initial_password: pulumi.Input[str] | None = None
+    """A session token of an owner. Without one here or in a Secret, one is made."""
     license_jwt: pulumi.Input[str] | None = None
     needed_features: Sequence[str] = ()
     after: Sequence[pulumi.Resource] = ()
@@ -60,14 +61,15 @@ class Operator(pulumi.ComponentResource):
         super().__init__("coder-stack:index:Operator", name, None, opts)
         self._name = name
         self._args = args
-        given = self._value("token", args.settings.token_secret)
         self.access = OperatorAccess(
             f"{name}-access",
             connection=args.connection,
-            token=given.value if given else args.token,
+            token=args.token,
+            make_token=args.token is None and args.settings.token_secret is None,
             username=args.settings.username,
             email=args.settings.email,
-            initial_password=args.initial_password,
+            password_secret=self._password_place(),
+            owner=stack_hash(pulumi.get_project(), pulumi.get_stack()),
             token_name=args.settings.token_name,
             token_days=args.settings.token_days,
             wait_seconds=args.settings.wait_seconds,
@@ -77,7 +79,6 @@ class Operator(pulumi.ComponentResource):
         self.entitlements = Entitlements(
             f"{name}-entitlements",
             connection=args.connection,
-            token=self.access.token,
             # After the license: what is read then is what the license has changed.
             opts=self._child(self.access, *([self.license] if self.license else [])),
         )
@@ -90,12 +91,11 @@ class Operator(pulumi.ComponentResource):
         )
         self.handle = OperatorHandle(
             connection=args.connection,
-            token=self.access.token,
             deployment_id=self.access.deployment_id,
             version=self.access.version,
             license=self.license_facts,
         )
-        self.standing = self._standing(given)
+        self.standing = self._standing()
         self.conditions = conditions_of(self.standing)
         self.register_outputs({"conditions": self.conditions})
 
@@ -108,7 +108,6 @@ class Operator(pulumi.ComponentResource):
         return License(
             f"{self._name}-license",
             connection=args.connection,
-            token=self.access.token,
             jwt=jwt,
             deployment_id=self.access.deployment_id,
             needed_features=list(args.needed_features),
@@ -116,7 +115,7 @@ class Operator(pulumi.ComponentResource):
             opts=self._child(self.access),
         )
 
-    def _value(self, what: str, ref: TokenSecret | LicenseSecret | None) -> SecretValue | None:
+    def _value(self, what: str, ref: LicenseSecret | None) -> SecretValue | None:
         if ref is None:
             return None
         return SecretValue(
@@ -127,10 +126,16 @@ class Operator(pulumi.ComponentResource):
             opts=self._child(*self._args.after),
         )
 
-    def _standing(self, given: SecretValue | None) -> pulumi.Output[Standing]:
-        observed: dict[str, pulumi.Input[Any]] = {"user": self.access.user}
-        if given:
-            observed["secret_reason"] = given.reason
+    def _password_place(self) -> dict[str, str] | None:
+        ref = self._args.settings.password_secret
+        return None if ref is None else secret_place(ref, self._args.namespace)
+
+    def _standing(self) -> pulumi.Output[Standing]:
+        observed: dict[str, pulumi.Input[Any]] = {
+            "user": self.access.user,
+            "accepted": self.access.accepted,
+            "access_reason": self.access.reason,
+        }
         if self.license:
             observed["applied"] = self.license.applied
             observed["reason"] = self.license.reason
@@ -142,8 +147,12 @@ class Operator(pulumi.ComponentResource):
         every: list[Condition] = []
         if secret:
             where = f"Secret {secret.namespace or self._args.namespace}/{secret.name}"
-            every.append(conditions.bootstrap_secret_ready(_NAME, where, found.secret_reason))
-        every.append(conditions.operator_access_ready(_NAME, found.user))
+            every.append(conditions.bootstrap_secret_ready(_NAME, where, found.access_reason))
+        every.append(
+            conditions.operator_access_ready(
+                _NAME, found.user, accepted=found.accepted, reason=found.access_reason
+            )
+        )
         if self.license:
             every.append(
                 conditions.license_applied(
@@ -156,12 +165,18 @@ class Operator(pulumi.ComponentResource):
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
 
 
+def secret_place(ref: TokenSecret | PasswordSecret, namespace: str) -> dict[str, str]:
+    """A Secret of the config as dynamic resources take it; `namespace` unless it names one."""
+    return {"namespace": ref.namespace or namespace, "name": ref.name, "key": ref.key}
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Seen:
     """Facts about the operator's access and the license."""
 
     user: str = ""
-    secret_reason: str = ""
+    accepted: bool = True
+    access_reason: str = ""
     applied: bool = False
     reason: str = ""
     message: str = ""

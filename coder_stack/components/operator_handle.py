@@ -1,7 +1,7 @@
 """What the operator's access gives to the components that live on a license.
 
-A way to coderd with its token, which deployment answers there, and what the license allows. The
-Operator component makes one; provisioners and proxies take it. Leaves alone how access is won.
+A way to coderd, which deployment answers there, and what the license allows. The Operator component
+makes one; provisioners and proxies take it. Leaves alone how access is won and where its token is.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,8 @@ class OperatorHandle:
     """Operator access, as other components see it."""
 
     connection: pulumi.Input[Mapping[str, Any]]
-    token: pulumi.Input[str]
-    """A session token of the operator; a secret."""
     deployment_id: pulumi.Input[str]
+    """Known once operator access works: what takes it waits for that."""
     version: pulumi.Input[str]
     """Of coderd."""
     license: pulumi.Output[LicenseFacts]

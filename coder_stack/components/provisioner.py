@@ -111,7 +111,6 @@ class Provisioner(pulumi.ComponentResource):
         return ProvisionerKey(
             f"{self._name}-key",
             connection=operator.connection,
-            token=operator.token,
             organization=self._settings.organization,
             base_name=key.name or self._settings.name,
             exact_name=key.exact_name,
@@ -176,7 +175,6 @@ class Provisioner(pulumi.ComponentResource):
         return DaemonsConnected(
             f"{self._name}-daemons",
             connection=operator.connection,
-            token=operator.token,
             organization=self.key.organization,
             key_id=self.key.key_id,
             minimum=self._replicas,

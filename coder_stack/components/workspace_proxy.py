@@ -113,7 +113,6 @@ class WorkspaceProxy(pulumi.ComponentResource):
         return WorkspaceProxyRegistration(
             f"{self._name}-registration",
             connection=operator.connection,
-            token=operator.token,
             name=want.name,
             display_name=want.display_name,
             icon=want.icon,
@@ -176,7 +175,6 @@ class WorkspaceProxy(pulumi.ComponentResource):
         return ProxyHealth(
             f"{self._name}-health",
             connection=operator.connection,
-            token=operator.token,
             proxy_id=self.registration.proxy_id,
             proxy_name=want.name,
             timeout_seconds=want.health_timeout_seconds if want.replicas else 0,

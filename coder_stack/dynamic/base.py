@@ -47,6 +47,8 @@ class CoderdProvider(Provider, Generic[I, S]):
 
     delete_is_best_effort: ClassVar[bool] = False
     """A delete that fails is a warning and never blocks a destroy (K6)."""
+    only_reads: ClassVar[bool] = False
+    """Nothing of it is in coderd: deleting it needs no connection, not even a valid one."""
 
     inputs_model: ClassVar[type[CoderdInputs]]
     state_model: ClassVar[type[CoderdInputs]]
@@ -74,7 +76,7 @@ class CoderdProvider(Provider, Generic[I, S]):
         return state
 
     def delete_object(self, link: Link, known: S) -> None:
-        """Remove it; already gone is success."""
+        """Remove it; already gone is success. Not called for what only reads."""
         raise NotImplementedError
 
     def identify(self, state: S) -> str:
@@ -123,7 +125,7 @@ class CoderdProvider(Provider, Generic[I, S]):
             link = self._link(want, {})
             with changing(link):
                 state = self.create_object(link, want)
-        return dynamic.CreateResult(self.identify(state), outputs(state, link))
+        return dynamic.CreateResult(self.identify(state), outputs(state, {}))
 
     def read(self, id_: str, props: Props) -> dynamic.ReadResult:
         """The object as it is, as outputs and as inputs, so that the engine can name a drift."""
@@ -134,7 +136,7 @@ class CoderdProvider(Provider, Generic[I, S]):
             now = self.observe(link, known)
         if now is None:
             return gone()
-        outs = outputs(now, link)
+        outs = outputs(now, props)
         inputs = {name: outs[name] for name in self._inputs.model_fields if name in outs}
         return dynamic.ReadResult(self.identify(now), outs, inputs)
 
@@ -146,14 +148,16 @@ class CoderdProvider(Provider, Generic[I, S]):
             link = self._link(want, _olds)
             with changing(link):
                 state = self.update_object(link, want, known)
-        return dynamic.UpdateResult(outputs(state, link))
+        return dynamic.UpdateResult(outputs(state, _olds))
 
     def delete(self, _id: str, _props: Props) -> None:
         """By what was applied, as state has it."""
+        if self.only_reads:
+            return
         try:
             known = self._known("delete", _props)
             with self._step("delete", self.label(known)):
-                link = self._link(known, _props)
+                link = self._link(known, _props, may_renew=True)
                 with changing(link), link.deleting() as hurried:
                     self.delete_object(hurried, known)
         except Failed as error:
@@ -167,8 +171,8 @@ class CoderdProvider(Provider, Generic[I, S]):
     def _inputs(self) -> type[CoderdInputs]:
         return self.inputs_model
 
-    def _link(self, model: CoderdInputs, own: Props) -> Link:
-        return CONNECTIONS.link(model.connection, self._config, own)
+    def _link(self, model: CoderdInputs, own: Props, *, may_renew: bool = False) -> Link:
+        return CONNECTIONS.link(model.connection, self._config, own, may_renew=may_renew)
 
     def _peek(
         self, connection: ConnectionProps | None, token: object

@@ -1,10 +1,11 @@
-"""Getting into a fresh coderd: first user, login, a named token (CP6). No cookies.
+"""Getting into coderd with a password: first user, login, a named token (CP6, CP9). No cookies.
 
-Each step looks before it repeats: an answer may have been lost after coderd did the work (U3). The
-login's own session is given back at the end; only the named token stays.
+The password comes from the stack's config or a Secret, never from here: so a run that dies at any
+step is taken up by the next one. Each step looks before it repeats, because an answer may be lost
+after coderd did the work (U3). The login's own session is given back at the end.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import timedelta
 
 from pydantic import SecretStr
@@ -19,45 +20,75 @@ from coder_stack.coderd import (
     NotFound,
     Unauthenticated,
 )
+from coder_stack.dynamic.kubernetes_secret import SecretPlace
+from coder_stack.dynamic.wire import WireModel
 
-__all__ = ["Account", "new_token"]
+__all__ = ["Account", "log_in", "new_token", "token_id"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Account:
-    """Who the operator is, and what the token is called."""
+class Account(WireModel):
+    """Who the operator is, what the token is called, and where the password is if not in config."""
 
     email: str
     username: str
-    password: SecretStr
     token_name: str
-    lifetime: timedelta
+    token_days: int
+    password_secret: SecretPlace | None = None
 
 
-def new_token(coderd: Coderd, account: Account) -> NewToken:
-    """A fresh token of that name; one of the same name that we cannot know any more is removed."""
-    _ensure_first_user(coderd, account)
-    try:
-        session = coderd.login(email=account.email, password=account.password).session_token
-    except Unauthenticated as error:
-        why = (
-            "there is a first user already, and not with this e-mail and password; give the right "
-            "password, or a session token."
-        )
-        raise Unauthenticated("log in", why, credential="password") from error
+def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
+    """A fresh token of that name; one of the same name that nobody can know any more is removed."""
+    session = log_in(coderd, account, passwords)
     user = coderd.with_token(session)
-    token = _named_token(user, account)
-    _give_back(user, session)
-    return token
+    try:
+        return _named_token(user, account).key
+    finally:
+        give_back(user, session)
 
 
-def _ensure_first_user(coderd: Coderd, account: Account) -> None:
+def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
+    """A session of the account, whose user is created if coderd has none yet."""
+    if not passwords:
+        why = "there is no password; set it with: pulumi config set --secret initialPassword"
+        raise Unauthenticated("log in", why, credential="password")
+    _ensure_first_user(coderd, account, passwords[0])
+    refused: Unauthenticated | None = None
+    for password in passwords:
+        try:
+            return coderd.login(email=account.email, password=password).session_token
+        except Unauthenticated as error:
+            # Another password does not help where coderd takes none (SSO), or not from this user.
+            if error.status != 401:
+                raise
+            refused = error
+    why = (
+        f"coderd does not accept the password for {account.email}, and there is a first user "
+        "already; set the right one with: pulumi config set --secret initialPassword; or give a "
+        "session token of an owner."
+    )
+    raise Unauthenticated("log in", why, credential="password", status=401) from refused
+
+
+def give_back(user: Coderd, session: SecretStr) -> None:
+    """End a session early; failing to is no failure: it ends by itself within a day."""
+    try:
+        user.delete_token(token_id(session))
+    except CoderdError:
+        return
+
+
+def token_id(token: SecretStr) -> str:
+    """The public half of a token, by which coderd lists and deletes it."""
+    return token.get_secret_value().partition("-")[0]
+
+
+def _ensure_first_user(coderd: Coderd, account: Account, password: SecretStr) -> None:
     for attempt in ("first", "after a lost answer"):
         if coderd.has_first_user():
             return
         try:
             coderd.create_first_user(
-                email=account.email, username=account.username, password=account.password
+                email=account.email, username=account.username, password=password
             )
         except Conflict:
             return  # somebody was quicker; the login tells whether it was us
@@ -69,13 +100,13 @@ def _ensure_first_user(coderd: Coderd, account: Account) -> None:
 
 
 def _named_token(user: Coderd, account: Account) -> NewToken:
-    lifetime = min(account.lifetime, user.token_config().longest)
+    lifetime = min(timedelta(days=account.token_days), user.token_config().longest)
     try:
         return user.create_token(account.token_name, lifetime=lifetime)
     except CoderdError as error:
         if not (isinstance(error, Conflict) or error.may_have_happened):
             raise
-    # Made by a run whose answer or state was lost: nobody has its secret.
+    # Made by a run whose answer or Secret was lost: nobody has it.
     lost = _find(user, account.token_name)
     if lost is not None:
         user.delete_token(lost.id)
@@ -87,11 +118,3 @@ def _find(user: Coderd, name: str) -> ApiToken | None:
         return user.token(name)
     except NotFound:
         return None
-
-
-def _give_back(user: Coderd, session: SecretStr) -> None:
-    """Sessions end by themselves within a day; failing to end one early is no failure."""
-    try:
-        user.delete_token(session.get_secret_value().partition("-")[0])
-    except CoderdError:
-        return

@@ -1,12 +1,11 @@
-"""How the providers of one process reach coderd, and which token they use (CP8, design: tokens).
+"""How the providers of one process reach coderd (CP8).
 
-A token is never part of checked inputs, so its renewal is no change of anything. `check` hands it
-over here, in memory; each state keeps a copy as a secret. An operation takes the newest it can
-know: the stack config's, then what this run handed over, then the copy in its own state.
+A connection says where coderd is and where the operator's token is kept (credential.py); it holds
+no secret. What all operations on one connection share in a process is kept here: the client with
+its sockets, lists, and how long a silent coderd is waited for.
 """
 
 import copy
-import json
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -22,37 +21,42 @@ from coder_stack.coderd import (
     Connection,
     InsecureConnection,
     RateLimited,
+    Unauthenticated,
     Unavailable,
 )
+from coder_stack.dynamic import operator_secret
 from coder_stack.dynamic.api_server import ServiceProxy, service_proxy
+from coder_stack.dynamic.credential import Credential, OperatorToken, Tokens
 from coder_stack.dynamic.failure import Failed
-from coder_stack.dynamic.kubeconfig import Kubeconfig
+from coder_stack.dynamic.kubernetes_secret import SecretPlace
 from coder_stack.dynamic.listing import SharedLists
+from coder_stack.dynamic.operator_secret import OperatorSecret
 from coder_stack.dynamic.patience import Patience
+from coder_stack.dynamic.stack_config import StackConfig, service_way, url_way
 from coder_stack.dynamic.wire import WireModel
 
-__all__ = ["CoderdInputs", "ConnectionProps", "Connections", "Link", "StackConfig"]
+__all__ = ["CoderdInputs", "ConnectionProps", "Connections", "Link"]
 
 T = TypeVar("T")
 QUICK_SECONDS = 5.0
 """How long one attempt in passing waits for coderd."""
 HURRIED_SECONDS = 1.0
 """The same for a delete, once another has found nobody there."""
-CONFIG = "coder-stack"
-"""Namespace of what we read in the stack's config, whatever the project is called: a `token` of
-somebody else's project is not meant for coderd."""
 
 
 class ConnectionProps(WireModel):
     """The input `connection` of every resource: a URL, or coderd's Service behind the API server.
 
-    Holds no secret and no token. `ca_bundle` is PEM text or a path.
+    Holds no secret: `credential` only says where the operator's token is. `ca_bundle` is PEM text
+    or a path.
     """
 
     url: str | None = None
     service_proxy: ServiceProxy | None = None
     ca_bundle: str | None = None
     allow_insecure: bool = False
+    credential: Credential | None = None
+    """None: as "config". Also in states of an earlier version, which kept copies of the token."""
 
     @model_validator(mode="after")
     def _one_way(self) -> "ConnectionProps":
@@ -65,29 +69,23 @@ class ConnectionProps(WireModel):
         """What tells one connection from another in this process."""
         return self.model_dump_json(exclude_none=True)
 
+    @property
+    def home(self) -> Credential:
+        """Where its token is."""
+        return self.credential or "config"
+
+    @property
+    def way(self) -> str:
+        """Which coderd it leads to; a credential belongs to one of these."""
+        if self.service_proxy is not None:
+            return service_way(self.service_proxy.namespace, self.service_proxy.service)
+        return url_way(self.url or "")
+
 
 class CoderdInputs(WireModel):
     """What every resource is given; its State model inherits from its Inputs model."""
 
     connection: ConnectionProps
-
-
-class StackConfig(WireModel):
-    """What the stack's config says about reaching coderd."""
-
-    token: SecretStr | None = None
-    kubernetes: Kubeconfig = Kubeconfig()
-
-    @classmethod
-    def read(cls, get: Callable[[str], str | None]) -> "StackConfig":
-        """From Pulumi's config, in which everything is text."""
-        token = get(f"{CONFIG}:token")
-        try:
-            text = get(f"{CONFIG}:kubernetes") or "{}"
-            kubernetes = Kubeconfig.model_validate(json.loads(text))
-        except (ValueError, ValidationError):
-            kubernetes = Kubeconfig()  # the program reports what is wrong in it
-        return cls(token=SecretStr(token) if token else None, kubernetes=kubernetes)
 
 
 @dataclass(frozen=True)
@@ -106,11 +104,18 @@ class Link:
     """One coderd as one operation sees it."""
 
     coderd: Coderd
-    token: SecretStr | None
-    """The one in use, for the copy in state."""
+    """With the operator's token, which is looked up when a call first needs it."""
     connection: ConnectionProps
     shared: Shared
-    _hand_over: Callable[[SecretStr], None]
+    source: OperatorToken
+
+    @property
+    def token(self) -> SecretStr | None:
+        """The operator's token; None if there is none to be had now."""
+        try:
+            return self.source.token()
+        except Unauthenticated:
+            return None
 
     @property
     def lists(self) -> SharedLists:
@@ -143,7 +148,7 @@ class Link:
         return found
 
     def answered(self) -> None:
-        """Coderd is there, as somebody has found out who waited for it."""
+        """Reset the outage budget after an answer."""
         self.shared.patience.answered()
 
     @contextmanager
@@ -176,8 +181,8 @@ class Link:
 
     def with_token(self, token: SecretStr) -> "Link":
         """The same way with another token, which all providers of this process use from now on."""
-        self._hand_over(token)
-        return replace(self, coderd=self.coderd.with_token(token), token=token)
+        self.source.remember(token)
+        return replace(self, coderd=self.coderd.with_token(token))
 
     def listed(self, key: str, fetch: Callable[[Coderd], T]) -> T:
         """A list shared by a burst of reads; `key` names it, e.g. `keys/<organization>`."""
@@ -185,40 +190,52 @@ class Link:
 
 
 class Connections:
-    """What this process knows of each connection, and its token; thread-safe."""
+    """What this process knows of each connection, and its tokens; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._shared: dict[str, Shared] = {}
-        self._tokens: dict[str, SecretStr] = {}
+        self._tokens = Tokens()
 
     def hand_over(self, connection: ConnectionProps, token: SecretStr) -> None:
-        """This run knows a token: everybody who uses the connection takes it from now on."""
-        with self._lock:
-            self._tokens[connection.identity] = token
-
-    def handed_over(self, connection: ConnectionProps) -> SecretStr | None:
-        """What was handed over last."""
-        with self._lock:
-            return self._tokens.get(connection.identity)
+        """Use the token that the program gave for this connection, in this run."""
+        self._tokens.remember(connection.way, connection.home, token)
 
     def link(
-        self, connection: ConnectionProps, config: StackConfig, own: Mapping[str, Any]
+        self,
+        connection: ConnectionProps,
+        config: StackConfig,
+        own: Mapping[str, Any],
+        *,
+        may_renew: bool = False,
     ) -> Link:
-        """The way to coderd with the newest token; `own` is the state's bag, or empty."""
-        kept = own.get("token")
-        token = (
-            config.token
-            or self.handed_over(connection)
-            or (SecretStr(kept) if isinstance(kept, str) and kept else None)
-        )
+        """The way to coderd. `own` is the resource's state, or empty.
+
+        `may_renew`: log in for another token if coderd refuses the one at home. Never for a look.
+        """
         shared = self._of(connection, config)
+        kept = own.get("token") if _way_in(own) == connection.way else None
+
+        def renewed(place: SecretPlace, home: OperatorSecret) -> SecretStr:
+            account = home.account
+            assert account is not None, "only a Secret of ours is renewed"  # noqa: S101
+            return operator_secret.renew(
+                shared.coderd, place, config, connection.way, account, home
+            )
+
+        source = OperatorToken(
+            way=connection.way,
+            home=connection.home,
+            config=config,
+            tokens=self._tokens,
+            kept=SecretStr(kept) if isinstance(kept, str) and kept else None,
+            renewal=renewed if may_renew else None,
+        )
         return Link(
-            coderd=shared.coderd.with_token(token) if token else shared.coderd,
-            token=token,
+            coderd=shared.coderd.with_token_source(source),
             connection=connection,
             shared=shared,
-            _hand_over=lambda new: self.hand_over(connection, new),
+            source=source,
         )
 
     def _of(self, connection: ConnectionProps, config: StackConfig) -> Shared:
@@ -227,6 +244,14 @@ class Connections:
             if key not in self._shared:
                 self._shared[key] = Shared(_coderd(connection, config))
             return self._shared[key]
+
+
+def _way_in(state: Mapping[str, Any]) -> str:
+    """The coderd that a state was applied to; empty if it does not say."""
+    try:
+        return ConnectionProps.model_validate(state.get("connection")).way
+    except ValidationError:
+        return ""
 
 
 def _coderd(connection: ConnectionProps, config: StackConfig) -> Coderd:

@@ -69,6 +69,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
     """A look that create and update repeat until it is good."""
 
     noun = "provisioner daemons"
+    only_reads = True
 
     def label(self, model: DaemonsInputs) -> str:
         """With the key they come with."""
@@ -104,9 +105,6 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
             return _state(known, _seen(known), Reason.NOT_ENTITLED)
         reason = "" if known.enabled else Reason.NOT_ENTITLED
         return _state(known, look(listed, known.key_id, known.expected_version), reason)
-
-    def delete_object(self, link: Link, known: DaemonsState) -> None:
-        """There is nothing to delete."""
 
     def _wait(self, link: Link, want: DaemonsInputs) -> Seen:
         end = time.monotonic() + want.timeout_seconds

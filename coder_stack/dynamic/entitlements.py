@@ -96,6 +96,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
     """Reads; there is nothing to create or delete."""
 
     noun = "entitlements"
+    only_reads = True
 
     def examine(
         self, proposal: Proposal[EntitlementsInputs], link: Link | None
@@ -140,9 +141,6 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
             warn(f"{facts.reason}: entitlements, read: {error}")
             return known.model_copy(update=_values(facts))
         return known.model_copy(update={**_values(facts_of(found)), **_moving(found)})
-
-    def delete_object(self, link: Link, known: EntitlementsState) -> None:
-        """Nothing was made."""
 
     def identify(self, state: EntitlementsState) -> str:
         """One per connection."""

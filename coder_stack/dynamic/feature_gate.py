@@ -71,6 +71,7 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
     """Reads and remembers; there is nothing to create or delete."""
 
     noun = "feature gate"
+    only_reads = True
     replace_on = ("feature",)
 
     def label(self, model: GateInputs) -> str:
@@ -108,9 +109,6 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
             gate = gate_without_answer(error, known)
             warn(f"{gate['reason']}: {self.label(known)}, read: {error}")
         return known.model_copy(update=gate)
-
-    def delete_object(self, link: Link, known: GateState) -> None:
-        """Nothing was made."""
 
     def identify(self, state: GateState) -> str:
         """One per feature."""

@@ -1,55 +1,42 @@
-"""The operator's way in: waits for coderd, uses a given token or makes one, renews it (CP5-CP8).
+"""The operator's way in: waits for coderd, uses a given token or makes one, renews it (CP5-CP10).
 
-Everything that talks to coderd depends on this resource. A given token is the caller's to renew.
-Without one, the first user is created if there is none, and a named token is made with its
-password; when coderd no longer accepts that token, refresh and up make another.
+Everything that talks to coderd depends on this resource, and none keeps a token: each reads it from
+the home that its connection names (credential.py). A given token is the caller's to renew. With
+`make_token` the first user is created if there is none, and a named token is made with its password
+and kept in a Secret; when coderd refuses that token, the next update makes another. A look makes
+and revokes nothing.
 """
 
 import hashlib
-import secrets
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr
 
-from coder_stack.coderd import BuildInfo, Coderd, CoderdError, NotFound, Unauthenticated, User
+from coder_stack.coderd import BuildInfo, Coderd, CoderdError, Reason, Unauthenticated, User
 from coder_stack.dynamic.base import CONNECTIONS, CoderdProvider, Proposal
-from coder_stack.dynamic.bootstrap import Account, new_token
-from coder_stack.dynamic.connection import CoderdInputs, Link
+from coder_stack.dynamic.bootstrap import token_id
+from coder_stack.dynamic.connection import Link
 from coder_stack.dynamic.failure import warn
+from coder_stack.dynamic.kubernetes_secret import SecretPlace
+from coder_stack.dynamic.operator_account import (
+    OperatorAccessInputs,
+    OperatorAccessState,
+    accepted,
+    account_problems,
+    given_problems,
+    leave,
+    own_token,
+    refuse_unless_owner,
+    settled_token_name,
+)
 from coder_stack.dynamic.readiness import wait_until_ready
 from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.wire import Problem, Props, WireSecret
+from coder_stack.dynamic.wire import Problem, Props
 
 __all__ = ["OperatorAccess", "OperatorAccessProvider"]
-
-
-class OperatorAccessInputs(CoderdInputs):
-    """`given` is filled in by `check`: a fingerprint of the token that was given, or empty."""
-
-    username: str = "admin"
-    email: str = "admin@example.com"
-    initial_password: WireSecret | None = None
-    """Of the first user. Without one it is made up, and then known to this state alone."""
-    token_name: str = "coder-stack"  # noqa: S105  # a name
-    token_days: int = 365
-    wait_seconds: int = 180
-    given: str = ""
-
-
-class OperatorAccessState(OperatorAccessInputs):
-    """With who it is, where, and by which token. `token_id` is the token's public half."""
-
-    url: str = ""
-    deployment_id: str = ""
-    version: str = ""
-    user: str = ""
-    token_id: str = ""
-    token: WireSecret
-    password: WireSecret | None = None
 
 
 def fingerprint_of(token: SecretStr) -> str:
@@ -66,18 +53,27 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
     def examine(
         self, proposal: Proposal[OperatorAccessInputs], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """Which token was given; whether it works is seen in `diff`, which knows the old one."""
-        del link
-        token = self._config.token or proposal.token
-        if isinstance(token, SecretStr):
-            return {"given": fingerprint_of(token)}, []
-        return {"given": token if token is not None else ""}, []
+        """Find the token or the password, and say at preview what is wrong with either."""
+        want, old = proposal.whole, proposal.old
+        values: dict[str, Any] = {"accepted": True, "given": "", "password_hash": SecretStr("")}
+        if proposal.token is not None and not isinstance(proposal.token, SecretStr):
+            return {**values, "given": proposal.token}, []
+        if want is None or link is None:
+            kept = {"given": old.given, "password_hash": old.password_hash} if old else {}
+            return {**values, **kept}, []
+        values["token_name"] = settled_token_name(want, old)
+        if want.make_token:
+            moving = old is not None and old.connection.credential is None
+            found, problems = account_problems(want, self._config, old=old, moving=moving)
+        else:
+            token, problems = given_problems(link, new=old is None)
+            found = {"given": fingerprint_of(token) if token else old.given if old else ""}
+        return {**values, **found}, problems
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
         """An update is due, though no input changed, once coderd refuses the token we made.
 
-        The old token stands in the outputs, which `check` does not get to see. Another deployment
-        behind the same URL is noticed here as well.
+        Another deployment or version behind the same URL is noticed here as well.
         """
         result = super().diff(_id, _olds, _news)
         if not pulumi.contains_unknowns(_news) and self._is_due(_olds, _news):
@@ -86,77 +82,58 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
     def create_object(self, link: Link, want: OperatorAccessInputs) -> OperatorAccessState:
         """Wait, then look who the token belongs to, or get one."""
-        build = _wait(link, want)
-        return self._enter(link, want, build, want.initial_password or _new_password())
+        return self._enter(link, want, _wait(link, want), None)
 
     def observe(self, link: Link, known: OperatorAccessState) -> OperatorAccessState | None:
-        """Renews a token of ours that coderd refuses: else nothing else could be refreshed."""
+        """Whether coderd accepts the token. If not, that is drift; nothing is made here."""
         build = link.coderd.build_info()
         try:
             user = link.coderd.user()
-        except Unauthenticated:
-            if known.given or known.password is None:
-                raise
-            warn("operator access: coderd refuses the token; a new one is made.")
-            return self._enter(link, known, build, known.password)
-        token = link.token or known.token
-        coderd = link.with_token(token).coderd
-        return _state(coderd, known, build, user, token, known.password)
+        except Unauthenticated as error:
+            kept_in_secret = isinstance(known.connection.credential, SecretPlace)
+            absent = error.status is None and kept_in_secret
+            reason = Reason.SECRET_MISSING if absent else Reason.FORBIDDEN
+            warn(f"{reason}: {self.noun}, read: {error}")
+            return known.model_copy(update={"accepted": False, "reason": str(reason)})
+        return _state(link, known, build, user, token=known.token, password=known.password)
 
     def update_object(
         self, link: Link, want: OperatorAccessInputs, known: OperatorAccessState
     ) -> OperatorAccessState:
         """A token that still works stays, unless it is to be another one."""
-        build = _wait(link, want)
-        password = want.initial_password or known.password or _new_password()
-        same = (want.given, want.token_name, want.email) == (
-            known.given, known.token_name, known.email,
-        )  # fmt: skip
-        if same and not want.given and _accepted(link.coderd):
-            user = link.coderd.user()
-            return _state(link.coderd, want, build, user, link.token or known.token, password)
-        now = self._enter(link, want, build, password)
-        if not same:
-            try:
-                _revoke(link.coderd.with_token(now.token), known)
-            except CoderdError as error:
-                warn(f"operator access: the former token was left in coderd: {error}")
-        return now
+        return self._enter(link, want, _wait(link, want), known)
 
     def delete_object(self, link: Link, known: OperatorAccessState) -> None:
-        """Our token, not a given one; the first user stays: coderd cannot be without an owner."""
-        _revoke(link.coderd, known)
+        """Our token and its Secret, not a given one; the first user stays as coderd's owner."""
+        if known.make_token or (known.connection.credential is None and not known.given):
+            leave(link, known, self._config)
 
     def identify(self, state: OperatorAccessState) -> str:
         """By user: the token comes and goes."""
         return state.user
 
     def _enter(
-        self, link: Link, want: OperatorAccessInputs, build: BuildInfo, password: SecretStr
+        self,
+        link: Link,
+        want: OperatorAccessInputs,
+        build: BuildInfo,
+        known: OperatorAccessState | None,
     ) -> OperatorAccessState:
-        if want.given and link.token is not None:
-            user = link.coderd.user()
-            return _state(link.coderd, want, build, user, link.token, want.initial_password)
-        account = Account(
-            email=want.email,
-            username=want.username,
-            password=password,
-            token_name=want.token_name,
-            lifetime=timedelta(days=want.token_days),
-        )
-        token = new_token(link.coderd, account).key
-        coderd = link.with_token(token).coderd
-        return _state(coderd, want, build, coderd.user(), token, password)
+        if want.make_token:
+            link = link.with_token(own_token(link, want, known, self._config))
+        user = link.coderd.user()
+        refuse_unless_owner(user)
+        return _state(link, want, build, user)
 
     def _is_due(self, olds: Props, news: Props) -> bool:
         try:
             want = OperatorAccessInputs.model_validate(news)
             known = OperatorAccessState.model_validate(olds)
             link = CONNECTIONS.link(want.connection, self._config, olds)
-            link = link.with_token(link.token or known.token)
-            if str(link.look(Coderd.build_info).deployment_id) != known.deployment_id:
+            build = link.look(Coderd.build_info)
+            if (str(build.deployment_id), build.version) != (known.deployment_id, known.version):
                 return True
-            return not want.given and not link.look(_accepted)
+            return want.make_token and not link.look(accepted)
         except (CoderdError, ValueError):
             return False  # coderd cannot be asked: nothing is known to be wrong
 
@@ -168,59 +145,35 @@ def _wait(link: Link, want: OperatorAccessInputs) -> BuildInfo:
     return build
 
 
-def _accepted(coderd: Coderd) -> bool:
-    try:
-        coderd.user()
-    except Unauthenticated:
-        return False
-    return True
-
-
-def _revoke(coderd: Coderd, known: OperatorAccessState) -> None:
-    if known.given or not known.token_id:
-        return
-    try:
-        coderd.delete_token(known.token_id)
-    except NotFound:
-        return
-
-
-def _new_password() -> SecretStr:
-    return SecretStr(secrets.token_urlsafe(24))
-
-
 def _state(
-    coderd: Coderd,
-    want: OperatorAccessInputs,
-    build: BuildInfo,
-    user: User,
-    token: SecretStr,
-    password: SecretStr | None,
+    link: Link, want: OperatorAccessInputs, build: BuildInfo, user: User, **kept: Any
 ) -> OperatorAccessState:
+    wanted = {name: getattr(want, name) for name in OperatorAccessInputs.model_fields}
+    token = link.source.token()
     return OperatorAccessState.model_validate(
         {
-            **dict(want),
-            "url": coderd.connection.base_url,
+            **wanted,
+            "accepted": True,
+            "url": link.coderd.connection.base_url,
             "deployment_id": str(build.deployment_id),
             "version": build.version,
             "user": user.username,
-            "token": token,
-            "token_id": token.get_secret_value().partition("-")[0],
-            "password": password,
+            "token_id": token_id(token),
+            **kept,
         }
     )
 
 
 class OperatorAccess(CoderdResource, module="coder", name="OperatorAccess"):
-    """Hand `token` and `deployment_id` to the other resources: then they wait for this one."""
+    """Let the other resources depend on this one: then there is a token where they look for it."""
 
     url: pulumi.Output[str]
     deployment_id: pulumi.Output[str]
     version: pulumi.Output[str]
     user: pulumi.Output[str]
     token_id: pulumi.Output[str]
-    token: pulumi.Output[str]
-    password: pulumi.Output[str]
+    accepted: pulumi.Output[bool]
+    reason: pulumi.Output[str]
 
     def __init__(
         self,
@@ -228,9 +181,11 @@ class OperatorAccess(CoderdResource, module="coder", name="OperatorAccess"):
         *,
         connection: pulumi.Input[Mapping[str, Any]],
         token: pulumi.Input[str] | None = None,
+        make_token: bool = False,
         username: pulumi.Input[str] | None = None,
         email: pulumi.Input[str] | None = None,
-        initial_password: pulumi.Input[str] | None = None,
+        password_secret: pulumi.Input[Mapping[str, Any]] | None = None,
+        owner: str | None = None,
         token_name: pulumi.Input[str] | None = None,
         token_days: pulumi.Input[int] | None = None,
         wait_seconds: pulumi.Input[int] | None = None,
@@ -239,11 +194,15 @@ class OperatorAccess(CoderdResource, module="coder", name="OperatorAccess"):
         props = {
             "connection": connection,
             "token": token,
+            "make_token": make_token,
             "username": username,
             "email": email,
-            "initial_password": initial_password,
+            "password_secret": password_secret,
+            "owner": owner,
             "token_name": token_name,
             "token_days": token_days,
             "wait_seconds": wait_seconds,
+            # A placeholder: what `check` answers is a secret only if an input of that name was one.
+            "password_hash": "",
         }
         super().__init__(OperatorAccessProvider(), name, props, opts)

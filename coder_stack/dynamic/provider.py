@@ -14,8 +14,8 @@ from pulumi import dynamic
 from pydantic import ValidationError
 
 from coder_stack.coderd import CoderdError, Reason
-from coder_stack.dynamic.connection import StackConfig
 from coder_stack.dynamic.failure import Failed, one_sentence_errors, tell_bug
+from coder_stack.dynamic.stack_config import StackConfig
 from coder_stack.dynamic.wire import Props, parse
 
 __all__ = ["Provider"]

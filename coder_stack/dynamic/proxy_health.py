@@ -44,6 +44,7 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
     """A look that create and update repeat for a while."""
 
     noun = "workspace proxy's health"
+    only_reads = True
 
     def label(self, model: HealthInputs) -> str:
         """With the proxy's name."""
@@ -72,9 +73,6 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         except NotEntitled:
             return known
         return _state(known, _find(proxies, known.proxy_id))
-
-    def delete_object(self, link: Link, known: HealthState) -> None:
-        """There is nothing to delete."""
 
     def _wait(self, link: Link, want: HealthInputs) -> HealthState:
         end = time.monotonic() + want.timeout_seconds

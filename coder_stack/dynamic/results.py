@@ -16,10 +16,13 @@ def gone() -> dynamic.ReadResult:
     return dynamic.ReadResult("", {})
 
 
-def outputs(state: CoderdInputs, link: Link) -> Props:
-    """The whole bag: the state, and the token as a copy for the day when only state is left."""
-    token = {"token": link.token.get_secret_value()} if link.token else {}
-    return {**token, **to_props(state)}
+def outputs(state: CoderdInputs, own: Props) -> Props:
+    """The whole bag. It holds no token, which has a home of its own.
+
+    An earlier version kept a copy in every state: that stays until an update names the home.
+    """
+    kept = own.get("token") if state.connection.credential is None else None
+    return {**({"token": kept} if kept else {}), **to_props(state)}
 
 
 @contextmanager

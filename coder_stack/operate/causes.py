@@ -95,10 +95,14 @@ def _access(finding: Finding, world: World) -> str | None:
     del world
     if "deployment_id" in finding.paths:
         return f"Another deployment of coderd answers at {finding.actual.get('url', 'its URL')}."
-    if "token_id" in finding.paths or not finding.properties:
-        return "Coderd refuses the operator's token; the next update records another one."
+    if "accepted" in finding.paths and finding.actual.get("reason") == "SecretMissing":
+        return "The Secret with the operator's token is gone, or holds none."
+    if "accepted" in finding.paths or not finding.properties:
+        return "Coderd refuses the operator's token."
     if "given" in finding.paths:
         return "The operator was given another token."
+    if "password_hash" in finding.paths:
+        return "The config has another password for the first user, which has not been tried yet."
     return None
 
 

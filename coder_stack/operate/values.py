@@ -18,7 +18,7 @@ _SIGNATURE, _SECRET = "4dabf18193072939515e22adb298388d", "1b47061264138c4ac30d7
 _MASKED = "[secret]"
 _SECRET_PLACES = {
     "Secret": ("data", "stringData"),
-    "OperatorAccess": ("token", "password", "initial_password"),
+    "OperatorAccess": ("token", "password", "password_hash"),
     "License": ("jwt", "token"),
     "ProvisionerKey": ("material", "adopt_material", "token"),
     "WorkspaceProxyRegistration": ("proxy_token", "token"),

@@ -5,7 +5,13 @@ declared; docs/configuration.md and its JSON schema are generated from there. Se
 through here: they stay Pulumi secrets all the way.
 """
 
-from coder_stack.settings.access import Access, License, LicenseSecret, TokenSecret
+from coder_stack.settings.access import (
+    Access,
+    License,
+    LicenseSecret,
+    PasswordSecret,
+    TokenSecret,
+)
 from coder_stack.settings.control_plane import (
     ControlPlane,
     Database,
@@ -42,6 +48,7 @@ __all__ = [
     "LicenseSecret",
     "NetworkPolicy",
     "Part",
+    "PasswordSecret",
     "PodDisruptionBudget",
     "Probe",
     "Provisioner",

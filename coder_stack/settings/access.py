@@ -20,7 +20,7 @@ from coder_stack.settings.part import (
     Url,
 )
 
-__all__ = ["Access", "License", "LicenseSecret", "TokenSecret"]
+__all__ = ["Access", "License", "LicenseSecret", "PasswordSecret", "TokenSecret"]
 
 
 class TokenSecret(Part):
@@ -38,6 +38,16 @@ class LicenseSecret(Part):
 
     name: ObjectName = Field(description="Name of the Secret.")
     key: SecretKey = Field(default="license", description="Key in the Secret's data.")
+    namespace: Label | None = Field(
+        default=None, description="Namespace of the Secret. Default: coderd's."
+    )
+
+
+class PasswordSecret(Part):
+    """A Kubernetes Secret with the first user's password."""
+
+    name: ObjectName = Field(description="Name of the Secret.")
+    key: SecretKey = Field(default="password", description="Key in the Secret's data.")
     namespace: Label | None = Field(
         default=None, description="Namespace of the Secret. Default: coderd's."
     )
@@ -71,22 +81,37 @@ class Access(Part):
     token_secret: TokenSecret | None = Field(
         default=None,
         description=(
-            "Use this session token. Default: the secret config `token`; without one, the first "
-            "user is created if there is none, and a token is made for it."
+            "Use this session token of an owner. Default: the secret config `token`; without one, "
+            "the first user is created if there is none, and a token is made for it."
+        ),
+    )
+    password_secret: PasswordSecret | None = Field(
+        default=None,
+        description=(
+            "Where the first user's password is. Default: the secret config `initialPassword`."
         ),
     )
     username: CoderName = Field(default="admin", description="Name of the first user.")
     email: Annotated[
         str, Shape(r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address, e.g. admin@example.com")
     ] = Field(default="admin@example.com", description="E-mail address of the first user.")
-    token_name: Annotated[
-        str,
-        Shape(
-            r"[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
-            "letters and digits with single '-' between them, at most 64",
-            64,
+    token_name: (
+        Annotated[
+            str,
+            Shape(
+                r"[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
+                "letters and digits with single '-' between them, at most 64",
+                64,
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description=(
+            "Name of the token that is made. Default: `coder-stack-` and a hash of project and "
+            "stack."
         ),
-    ] = Field(default="coder-stack", description="Name of the token that is made.")
+    )
     token_days: int = Field(
         default=365, ge=1, le=3650, description="Days until the token that is made expires."
     )
@@ -95,10 +120,12 @@ class Access(Part):
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """One way to coderd, not two."""
+        """One way to coderd, not two, and one credential."""
         del unsure
         if self.url and self.through_api_server:
             yield Clash("throughApiServer", "give it or url, not both")
+        if self.password_secret and self.token_secret:
+            yield Clash("passwordSecret", "has no use beside tokenSecret: nobody logs in with it")
 
 
 class License(Part):

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator
 
+from coder_stack.naming import CODERD_NAME, CODERD_NAMESPACE
 from coder_stack.settings.part import (
     Annotations,
     Clash,
@@ -143,9 +144,9 @@ class ControlPlane(Workload):
     """coderd itself."""
 
     name: Label = Field(
-        default="coder", description="Name of the Deployment, Service and ServiceAccount."
+        default=CODERD_NAME, description="Name of the Deployment, Service and ServiceAccount."
     )
-    namespace: Label = Field(default="coder", description="Namespace of coderd.")
+    namespace: Label = Field(default=CODERD_NAMESPACE, description="Namespace of coderd.")
     create_namespace: bool = Field(
         default=True,
         description="Create and own it. With false it must exist, and is never deleted.",

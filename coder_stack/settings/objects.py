@@ -7,7 +7,7 @@ make these objects; a test holds the two lists together.
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from coder_stack.naming import fit
+from coder_stack.naming import fit, operator_secret_name
 from coder_stack.settings.control_plane import ControlPlane
 from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
 from coder_stack.settings.workload import Workload
@@ -36,6 +36,8 @@ def claims(part: Workload, namespace: str, unsure: Collection[str] = ()) -> Iter
             if "name" not in unsure:
                 kinds = ("ServiceAccount", "Deployment", "Service")
                 yield from _named(kinds, namespace, part.name)
+                # Made by operator access for the token that it makes.
+                yield from _named(("Secret",), namespace, operator_secret_name(part.name))
                 for place in (namespace, *part.workspace_namespaces):
                     yield from _named(_RIGHTS, place, fit(f"{part.name}-workspace-perms"))
         case Provisioner():

@@ -157,6 +157,12 @@ def _beside_secrets(draft: Draft, secrets: Collection[str]) -> Iterator[Clash]:
         yield Clash("access.tokenSecret", "give it or the secret config token, not both")
     if isinstance(license_, License) and license_.secret and "licenseJwt" in secrets:
         yield Clash("license.secret", "give it or the secret config licenseJwt, not both")
+    in_secret = isinstance(access, Access) and access.password_secret is not None
+    if in_secret and "token" in secrets:
+        yield Clash("access.passwordSecret", "has no use beside token: nobody logs in with it")
     if "initialPassword" in secrets and (given or "token" in secrets):
         other = "access.tokenSecret" if given else "token"
         yield Clash("initialPassword", f"has no use beside {other}: no user is created with it")
+    if "initialPassword" in secrets and in_secret:
+        why = "give it or the secret config initialPassword, not both"
+        yield Clash("access.passwordSecret", why)

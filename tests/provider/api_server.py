@@ -1,12 +1,15 @@
-"""As much of a Kubernetes API server as one GET of a Secret needs, on 127.0.0.1."""
+"""As much of a Kubernetes API server as reading and writing a Secret needs, on 127.0.0.1."""
 
+import atexit
 import base64
 import http.server
 import json
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +24,16 @@ class ApiServer:
     folder: Path
     secrets: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
     trouble: tuple[int, bytes] | None = None
+    reads_in_trouble: bool = False
+    """Whether GETs are answered all the same."""
     asked: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Method and path."""
+    annotations: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+
+    def text(self, where: str, key: str) -> str | None:
+        """What a Secret holds; None if it is not there."""
+        value = self.secrets.get(where, {}).get(key)
+        return None if value is None else value.decode()
 
     def put(self, where: str, **data: str | bytes) -> None:
         self.secrets[where] = {
@@ -37,17 +48,28 @@ class ApiServer:
     def kubeconfig(self) -> str:
         return write_kubeconfig(self.folder, self.url)
 
-    def answer(self, path: str) -> tuple[int, bytes]:
-        if self.trouble is not None:
+    def answer(self, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+        if self.trouble is not None and (method != "GET" or not self.reads_in_trouble):
             return self.trouble
-        _, _, _, _, namespace, kind, name = path.split("/")
-        found = self.secrets.get(f"{namespace}/{name}")
+        _, _, _, _, namespace, kind, name = path.partition("?")[0].split("/")
+        where = f"{namespace}/{name}"
+        if method == "PATCH":
+            self._apply(where, json.loads(body))
+        found = self.secrets.get(where)
         if kind != "secrets" or found is None:
             return 404, _status(404, "NotFound", kind=kind, name=name)
+        if method == "DELETE":
+            del self.secrets[where]
         data = {key: base64.b64encode(value).decode() for key, value in found.items()}
-        metadata = {"namespace": namespace, "name": name}
+        notes = self.annotations.get(where, {})
+        metadata = {"namespace": namespace, "name": name, "annotations": notes}
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
         return 200, json.dumps(secret).encode()
+
+    def _apply(self, where: str, content: Mapping[str, Any]) -> None:
+        self.annotations[where] = content["metadata"]["annotations"]
+        data = {key: base64.b64decode(value) for key, value in content["data"].items()}
+        self.secrets[where] = data
 
 
 def write_kubeconfig(folder: Path, server: str, **cluster: Any) -> str:
@@ -70,14 +92,17 @@ def api_server(folder: Path) -> Iterator[ApiServer]:
     server = ApiServer("", folder)
 
     class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def answer(self) -> None:
             server.asked.append((self.command, self.path))
-            status, body = server.answer(self.path)
+            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            status, body = server.answer(self.command, self.path, sent)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        do_GET = do_PATCH = do_DELETE = answer  # noqa: N815  # the base's names
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base's name
             """Quiet."""
@@ -91,6 +116,15 @@ def api_server(folder: Path) -> Iterator[ApiServer]:
         finally:
             listening.shutdown()
             thread.join()
+
+
+@cache
+def shared_api_server() -> ApiServer:
+    """One for the whole test process, which ends with it."""
+    keep = ExitStack()
+    atexit.register(keep.close)
+    folder = keep.enter_context(tempfile.TemporaryDirectory(prefix="coder-stack-api-server-"))
+    return keep.enter_context(api_server(Path(folder)))
 
 
 def _status(code: int, reason: str, **details: str) -> bytes:

@@ -13,8 +13,9 @@ from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
-from sandbox.coderd.server import FIRST_USER
+from tests.provider.api_server import shared_api_server
 from tests.provider.keys import KEYS
+from tests.provider.operators import Place
 from tests.simulation import Simulation, license_text
 
 Wish = dict[str, Any]
@@ -77,9 +78,7 @@ def _licenses(coderd: Simulation, name: str) -> int:
 
 
 def _operator(coderd: Simulation, name: str) -> Wish:
-    account = {"email": FIRST_USER.email, "username": FIRST_USER.username}
-    password = {"initial_password": FIRST_USER.password}
-    return {**account, **password, "connection": coderd.connection, "token_name": name}
+    return Place(coderd, shared_api_server(), f"coder/{name}").first_user(token_name=name)
 
 
 def _tokens(coderd: Simulation, name: str) -> int:

@@ -113,6 +113,8 @@ def outcomes(subject: Subject, operation: str, fault: Fault) -> set[str]:
         return {"keeps on"}
     if subject.name == "license" and fault.name == "404-route":
         return {"keeps on"}
+    if subject.name == "operator" and operation == "read" and fault.name == "401":
+        return {"keeps on"}
     return {"fails"}
 
 
@@ -149,8 +151,10 @@ def test_U1_U2_U3_a_fault_that_stays_has_one_outcome_and_leaves_nothing_behind(
     if ended == "keeps on":
         shown = kept.outputs["reason"] if kept is not None else said
         assert kept is not None or operation == "delete", "unknown is not gone"
-        # A build without licenses has none to delete, and nothing to say about that.
-        unspoken = operation == "delete" and Reason.NOT_SUPPORTED in reasons
+        # A build without licenses has none to delete, and a token that coderd refuses is worth
+        # nothing: there is nothing to say about either.
+        refused = subject.name == "operator" and fault.name == "401"
+        unspoken = operation == "delete" and (Reason.NOT_SUPPORTED in reasons or refused)
         assert unspoken or any(str(reason) in shown for reason in reasons), said
     if ended == "fails" or operation.startswith("read"):
         late = subject.resumes or fault.name == "time-out"

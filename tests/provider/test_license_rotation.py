@@ -57,9 +57,10 @@ def test_L4_a_superseded_license_that_stayed_is_tried_once_more_by_the_next_run(
 ) -> None:
     before = process.of(LicenseProvider()).create(inputs(coderd, license_text()))
     (old,) = coderd.license_ids()
+    config = {"token": coderd.token}
     coderd.refuse(500, "An internal server error occurred.", f"/api/v2/licenses/{old}", count=-1)
 
-    with provider_process() as this_run:
+    with provider_process(config=config) as this_run:
         licenses = this_run.of(LicenseProvider())
         licenses.create(inputs(coderd, license_text(days=200)))
         with pytest.raises(Failure) as failed:
@@ -67,12 +68,12 @@ def test_L4_a_superseded_license_that_stayed_is_tried_once_more_by_the_next_run(
     assert failed.value.last.startswith(f"Failed: Error: license {old}, delete: ")
     assert failed.value.last.endswith("It is superseded; the next run tries again.")
 
-    with provider_process() as next_run:
+    with provider_process(config=config) as next_run:
         next_run.of(LicenseProvider()).delete(before)
         assert f"license {old}, delete: " in next_run.stderr, "still not, but it blocks no longer"
 
     coderd.peace()
-    with provider_process() as last_run:
+    with provider_process(config=config) as last_run:
         last_run.of(LicenseProvider()).delete(before)
     assert old not in coderd.license_ids()
 

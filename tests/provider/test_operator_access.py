@@ -1,22 +1,30 @@
-"""Operator access through the real provider process: bootstrap, given tokens, renewal."""
+"""Operator access through the real provider process: bootstrap, given tokens, readiness."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
+from tests.provider.api_server import ApiServer, api_server
 from tests.provider.driver import UNKNOWN, Driven, Failure, Held, ProviderProcess, provider_process
+from tests.provider.operators import HOME, PASSWORD, PASSWORDS, Place
 from tests.simulation import Simulation, simulated
-
-PASSWORD = "A-Rather-Long-Secret-7"
 
 
 @pytest.fixture
-def fresh() -> Iterator[Simulation]:
-    """Nobody has set it up yet."""
+def cluster(tmp_path: Path) -> Iterator[ApiServer]:
+    with api_server(tmp_path) as server:
+        server.put(PASSWORDS, password=PASSWORD)
+        yield server
+
+
+@pytest.fixture
+def fresh(cluster: ApiServer) -> Iterator[Place]:
+    """A coderd that nobody has set up yet."""
     with simulated(fresh=True) as simulation:
-        yield simulation
+        yield Place(simulation, cluster)
 
 
 @pytest.fixture
@@ -24,45 +32,58 @@ def driven(shared_process: ProviderProcess) -> Driven:
     return shared_process.of(OperatorAccessProvider())
 
 
-def inputs(coderd: Simulation, **more: Any) -> dict[str, Any]:
-    return {"connection": coderd.connection, "wait_seconds": 5, **more}
+def given(coderd: Simulation, **more: Any) -> dict[str, Any]:
+    return {"connection": coderd.connection, "wait_seconds": 5, "token": coderd.token, **more}
 
 
 def names(coderd: Simulation) -> list[str]:
     return [key.token_name for key in coderd.world.records.api_keys.values()]
 
 
-def works(coderd: Simulation, held: Held) -> bool:
-    return coderd.act("GET", "/api/v2/users/me", token=held.outputs["token"])["username"] == "admin"
-
-
 def test_CP5_CP6_bootstrap_creates_user_and_token_and_says_who_and_where(
-    fresh: Simulation, driven: Driven
+    fresh: Place, driven: Driven
 ) -> None:
-    held = driven.create(inputs(fresh))
+    held = driven.create(fresh.wish())
+    world = fresh.coderd.world
     assert held.id == "admin"
-    assert held.outputs["deployment_id"] == fresh.world.records.deployment_id
-    assert held.outputs["version"] == fresh.world.settings.version
-    assert (held.outputs["user"], held.outputs["url"]) == ("admin", fresh.url)
-    assert len(held.outputs["password"]) >= 24
-    assert works(fresh, held)
-    assert names(fresh) == ["coder-stack"], "the login's session was given back"
-    assert "password" not in held.inputs, "what was made up is no input"
-
-    asked = fresh.requests()
-    assert asked[:2] == ["GET /healthz", "GET /api/v2/buildinfo"]
+    assert held.outputs["deployment_id"] == world.records.deployment_id
+    assert held.outputs["version"] == world.settings.version
+    assert (held.outputs["user"], held.outputs["url"]) == ("admin", fresh.coderd.url)
+    assert fresh.lets_in
+    assert fresh.token_names == ["coder-stack"], "the login's session was given back"
+    assert fresh.coderd.requests()[:2] == ["GET /healthz", "GET /api/v2/buildinfo"]
 
 
-def test_CP6_the_token_lives_as_long_as_coderd_lets_an_owner(
-    fresh: Simulation, driven: Driven
+def test_CP10_the_token_is_in_its_secret_and_nothing_of_it_or_the_password_in_state(
+    fresh: Place, driven: Driven
 ) -> None:
-    driven.create(inputs(fresh, token_days=90.0))
-    (key,) = fresh.world.records.api_keys.values()
+    held = driven.create(fresh.wish())
+    token = fresh.token
+    assert token is not None
+    assert held.outputs["token_id"] == token.partition("-")[0], "the public half"
+    for secret in (token, PASSWORD):
+        assert secret not in str(held.outputs)
+        assert secret not in str(held.inputs)
+
+
+def test_CP6_the_token_lives_as_long_as_coderd_lets_an_owner(fresh: Place, driven: Driven) -> None:
+    driven.create(fresh.wish(token_days=90.0))
+    (key,) = fresh.coderd.world.records.api_keys.values()
     assert key.lifetime_seconds == 7 * 24 * 3600
 
 
-def test_read_finds_the_same_and_no_drift(fresh: Simulation, driven: Driven) -> None:
-    held = driven.create(inputs(fresh, initial_password=PASSWORD))
+def test_K8_a_generated_token_name_carries_the_stack_and_is_kept(
+    fresh: Place, driven: Driven
+) -> None:
+    held = driven.create(fresh.wish(owner="1a2b3c4d"))
+    assert fresh.token_names == ["coder-stack-1a2b3c4d"]
+    assert driven.check(fresh.wish(owner="another"), held.inputs).inputs["token_name"] == (
+        "coder-stack-1a2b3c4d"
+    )
+
+
+def test_read_finds_the_same_and_no_drift(fresh: Place, driven: Driven) -> None:
+    held = driven.create(fresh.wish())
     seen = driven.read(held)
     assert seen is not None
     assert (seen.outputs, seen.inputs) == (held.outputs, held.inputs)
@@ -71,29 +92,37 @@ def test_read_finds_the_same_and_no_drift(fresh: Simulation, driven: Driven) -> 
 
 def test_CP6_a_given_token_is_used_and_nothing_is_made(coderd: Simulation, driven: Driven) -> None:
     before = names(coderd)
-    held = driven.create(inputs(coderd, token=coderd.token))
-    assert held.outputs["token"] == coderd.token
-    assert coderd.token not in str(held.inputs)
+    held = driven.create(given(coderd))
+    assert coderd.token not in str(held)
     assert names(coderd) == before
     assert coderd.requests("POST") == []
     driven.delete(held)
     assert names(coderd) == before, "a given token is not ours to revoke"
 
 
-def test_CP6_config_hands_the_token_over_too(coderd: Simulation) -> None:
-    with provider_process(config={"token": coderd.token}) as process:
-        held = process.of(OperatorAccessProvider()).create(inputs(coderd))
-        assert held.outputs["token"] == coderd.token
-
-
-def test_CP6_a_given_token_that_is_refused_ends_in_Forbidden(
-    coderd: Simulation, driven: Driven
+@pytest.mark.parametrize("project", ["coder-stack", "their-app"])
+def test_CP6_our_own_config_hands_the_token_over_in_any_project(
+    coderd: Simulation, project: str
 ) -> None:
-    bad = "abcdefghij-klmnopqrstuvwxyz012345"
-    with pytest.raises(Failure) as failed:
-        driven.create(inputs(coderd, token=bad))
-    assert "Forbidden: operator access, create: " in failed.value.last
-    assert bad not in str(failed.value)
+    with provider_process(
+        config={"coder-stack:token": coderd.token}, environment={"PULUMI_PROJECT": project}
+    ) as process:
+        wish = given(coderd, token=None)
+        held = process.of(OperatorAccessProvider()).create(wish)
+    assert held.outputs["user"]
+
+
+def test_CP6_a_token_of_somebody_elses_project_is_never_sent(coderd: Simulation) -> None:
+    """As a library we are handed the config of a project in which `token` may mean anything."""
+    with provider_process(
+        config={"their-app:token": coderd.token, "their-app:kubernetes": "theirs"},
+        environment={"PULUMI_PROJECT": "their-app"},
+    ) as process:
+        checked = process.of(OperatorAccessProvider()).check(given(coderd, token=None))
+    ((path, why),) = checked.failures
+    assert path == ""
+    assert "pulumi config set --secret token" in why
+    assert coderd.requests(path="/users") == []
 
 
 def test_unknowns_pass_through_check(driven: Driven) -> None:
@@ -112,88 +141,80 @@ def test_a_bad_connection_is_refused_at_preview_by_its_path(driven: Driven) -> N
         assert why
 
 
-def test_CP6_a_first_user_of_somebody_else_is_a_clear_Forbidden(
-    coderd: Simulation, driven: Driven
-) -> None:
-    with pytest.raises(Failure) as failed:
-        driven.create(inputs(coderd, initial_password=PASSWORD))
-    assert "Forbidden: operator access, create: Cannot log in" in failed.value.last
-    assert "give the right password, or a session token" in failed.value.last
-    assert PASSWORD not in str(failed.value)
-
-
 @pytest.mark.parametrize("kind", ["drop_before", "drop_after"])
-@pytest.mark.parametrize("path", ["/api/v2/users/first", "*/keys/tokens"])
+@pytest.mark.parametrize("path", ["/api/v2/users/first", "*/users/login", "*/keys/tokens"])
 def test_U3_a_lost_answer_is_looked_up_before_it_is_repeated(
-    fresh: Simulation, driven: Driven, path: str, kind: str
+    fresh: Place, driven: Driven, path: str, kind: str
 ) -> None:
-    fresh.fault(kind, path, method="POST")
-    held = driven.create(inputs(fresh))
-    assert works(fresh, held)
-    assert len(fresh.world.records.users) == 1
-    assert names(fresh) == ["coder-stack"]
+    fresh.coderd.fault(kind, path, method="POST")
+    driven.create(fresh.wish())
+    assert fresh.lets_in
+    assert len(fresh.coderd.world.records.users) == 1
+    assert [name for name in fresh.token_names if name] == ["coder-stack"]
 
 
-def test_U3_a_token_that_a_lost_run_left_is_replaced(fresh: Simulation, driven: Driven) -> None:
-    driven.create(inputs(fresh, initial_password=PASSWORD))
+def test_U3_a_token_that_a_lost_run_left_is_replaced(fresh: Place, driven: Driven) -> None:
+    driven.create(fresh.wish())
+    del fresh.cluster.secrets[HOME]
     with provider_process() as another_run:
-        held = another_run.of(OperatorAccessProvider()).create(
-            inputs(fresh, initial_password=PASSWORD)
-        )
-    assert works(fresh, held)
-    assert names(fresh) == ["coder-stack"]
+        another_run.of(OperatorAccessProvider()).create(fresh.wish())
+    assert fresh.lets_in
+    assert fresh.token_names == ["coder-stack"]
 
 
-def test_CP6_a_refused_token_makes_an_update_due_and_the_update_renews_it(
-    fresh: Simulation, driven: Driven
+def test_U3_a_token_that_a_lost_run_kept_is_taken_over(fresh: Place, driven: Driven) -> None:
+    driven.create(fresh.wish())
+    before = fresh.token
+    with provider_process() as another_run:
+        another_run.of(OperatorAccessProvider()).create(fresh.wish())
+    assert fresh.token == before
+
+
+def test_a_secret_of_that_name_that_somebody_else_made_is_left_alone(
+    fresh: Place, driven: Driven
 ) -> None:
-    held = driven.create(inputs(fresh))
-    fresh.world.records.api_keys.clear()
-    assert driven.diff(held, held.inputs).changes == "some"
-    now = driven.update(held, inputs(fresh))
-    assert works(fresh, now)
-    assert now.outputs["token"] != held.outputs["token"]
-    assert set(now.outputs) == set(held.outputs)
-    assert driven.diff(now, now.inputs).changes == "unknown"
+    fresh.cluster.put(HOME, token="somebody-elses")
+    with pytest.raises(Failure) as failed:
+        driven.create(fresh.wish())
+    assert "is not this program's" in failed.value.last
+    assert fresh.token == "somebody-elses"
+    assert fresh.token_names == []
 
 
-def test_CP6_a_refused_token_is_renewed_by_a_refresh_in_a_new_process(fresh: Simulation) -> None:
-    with provider_process() as first:
-        held = first.of(OperatorAccessProvider()).create(inputs(fresh))
-    fresh.world.records.api_keys.clear()
-    with provider_process() as second:
-        seen = second.of(OperatorAccessProvider()).read(held)
-        assert seen is not None
-        assert works(fresh, seen)
-        assert seen.inputs == held.inputs
-        assert "coderd refuses the token; a new one is made" in second.stderr
-        assert seen.outputs["token"] not in second.stderr
+def test_a_token_that_cannot_be_kept_is_not_left_in_coderd(fresh: Place, driven: Driven) -> None:
+    fresh.cluster.refuse(403, "Forbidden")
+    fresh.cluster.reads_in_trouble = True
+    with pytest.raises(Failure) as failed:
+        driven.create(fresh.wish())
+    assert "right to create and patch Secrets" in failed.value.last
+    assert fresh.token_names == []
 
 
 @pytest.mark.parametrize(
     ("status", "message"), [(403, "Forbidden."), (500, "oops"), (200, "no user")]
 )
 def test_U1_a_doubtful_answer_renews_nothing(
-    fresh: Simulation, driven: Driven, status: int, message: str
+    fresh: Place, driven: Driven, status: int, message: str
 ) -> None:
-    held = driven.create(inputs(fresh))
-    fresh.refuse(status, message, "/api/v2/users/me", count=-1)
+    held = driven.create(fresh.wish())
+    fresh.coderd.refuse(status, message, "/api/v2/users/me", count=-1)
     assert driven.diff(held, held.inputs).changes == "unknown"
     with pytest.raises(Failure):
         driven.read(held)
-    assert names(fresh) == ["coder-stack"]
+    assert fresh.token_names == ["coder-stack"]
 
 
-def test_CP5_another_deployment_behind_the_same_url_makes_an_update_due(
-    fresh: Simulation, driven: Driven
+@pytest.mark.parametrize("fact", ["deployment_id", "version"])
+def test_CP5_P4_another_deployment_or_version_behind_the_same_url_makes_an_update_due(
+    fresh: Place, driven: Driven, fact: str
 ) -> None:
-    held = driven.create(inputs(fresh))
-    moved = Held(held.id, {**held.outputs, "deployment_id": "of-the-old-database"}, held.inputs)
+    held = driven.create(fresh.wish())
+    moved = Held(held.id, {**held.outputs, fact: "of-yesterday"}, held.inputs)
     assert driven.diff(moved, held.inputs).changes == "some"
 
 
 def test_CP5_a_coderd_that_never_answers_fails_at_the_deadline(driven: Driven) -> None:
-    nowhere = {"connection": {"url": "http://127.0.0.1:1"}, "wait_seconds": 1}
+    nowhere = {"connection": {"url": "http://127.0.0.1:1"}, "wait_seconds": 1, "token": "a-token"}
     with pytest.raises(Failure) as failed:
         driven.create(nowhere)
     assert "Unavailable: operator access, create: Cannot ask coderd for its health" in (
@@ -201,48 +222,41 @@ def test_CP5_a_coderd_that_never_answers_fails_at_the_deadline(driven: Driven) -
     )
 
 
-def test_CP5_a_coderd_that_is_still_starting_is_waited_for(
-    fresh: Simulation, driven: Driven
-) -> None:
-    fresh.fault("html", "/healthz", count=2, status=200)
-    assert works(fresh, driven.create(inputs(fresh)))
+def test_CP5_a_coderd_that_is_still_starting_is_waited_for(fresh: Place, driven: Driven) -> None:
+    fresh.coderd.fault("html", "/healthz", count=2, status=200)
+    driven.create(fresh.wish())
+    assert fresh.lets_in
 
 
 def test_CP8_plain_http_to_another_machine_is_refused_at_preview_unless_a_setting_says_so(
     driven: Driven,
 ) -> None:
     far = {"url": "http://192.0.2.1"}
-    ((path, why),) = driven.check({"connection": far}).failures
+    ((path, why),) = driven.check({"connection": far, "token": UNKNOWN}).failures
     assert (path, why.split(":")[0]) == ("connection", "InsecureConnection")
-    assert driven.check({"connection": {**far, "allow_insecure": True}}).failures == []
+    allowed = {**far, "allow_insecure": True}
+    assert driven.check({"connection": allowed, "token": UNKNOWN}).failures == []
 
 
 def test_K6_destroy_revokes_our_token_and_is_never_blocked(
-    fresh: Simulation, process: ProviderProcess
+    fresh: Place, process: ProviderProcess
 ) -> None:
     driven = process.of(OperatorAccessProvider())
-    held = driven.create(inputs(fresh))
+    held = driven.create(fresh.wish())
     driven.delete(held)
-    assert names(fresh) == []
+    assert fresh.token_names == []
+    assert fresh.token is None, "and so is its Secret"
     driven.delete(held)
-    assert "warning: Forbidden: operator access, delete" in process.stderr
-    assert len(fresh.world.records.users) == 1, "the first user stays"
+    assert len(fresh.coderd.world.records.users) == 1, "the first user stays"
 
 
-def test_CP6_a_token_of_somebody_elses_project_is_never_sent(fresh: Simulation) -> None:
-    """As a library we are handed the config of a project in which `token` may mean anything."""
-    with provider_process(
-        config={"their-app:token": "theirs", "their-app:kubernetes": "theirs"},
-        environment={"PULUMI_PROJECT": "their-app"},
-    ) as process:
-        held = process.of(OperatorAccessProvider()).create(inputs(fresh))
-    assert held.outputs["token"] != "theirs"
-    assert held.inputs["given"] == "", "no token was given"
-
-
-def test_CP6_our_own_token_is_found_in_any_project(coderd: Simulation) -> None:
-    with provider_process(
-        config={"coder-stack:token": coderd.token}, environment={"PULUMI_PROJECT": "their-app"}
-    ) as process:
-        held = process.of(OperatorAccessProvider()).create(inputs(coderd))
-    assert held.outputs["token"] == coderd.token
+def test_K6_without_coderd_the_secret_goes_and_a_warning_tells_of_the_token(
+    fresh: Place,
+) -> None:
+    with provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process:
+        driven = process.of(OperatorAccessProvider())
+        held = driven.create(fresh.wish())
+        fresh.coderd.fault("drop_before", count=-1)
+        driven.delete(held)
+        assert "operator access, delete" in process.stderr
+    assert fresh.token is None

@@ -1,5 +1,6 @@
 """CP8: coderd behind the real API server's service proxy, with no other route to it."""
 
+import base64
 import json
 import secrets
 import subprocess
@@ -53,6 +54,19 @@ class Behind:
         proxy = {"namespace": self.namespace, "service": "coder", "port": "http", **more}
         return {"service_proxy": proxy}
 
+    def secret(self, name: str, key: str) -> dict[str, str]:
+        return {"namespace": self.namespace, "name": name, "key": key}
+
+    def put_password(self) -> None:
+        """For the first user."""
+        password = base64.b64encode(b"A-Rather-Long-Secret-7").decode()
+        content = {"metadata": {"name": "first-user"}, "data": {"password": password}}
+        self.cluster.create(f"/api/v1/namespaces/{self.namespace}/secrets", content)
+
+    def operator(self, connection: dict[str, Any]) -> dict[str, Any]:
+        password = self.secret("first-user", "password")
+        return {"connection": connection, "make_token": True, "password_secret": password}
+
 
 @pytest.fixture
 def behind(cluster: Cluster) -> Iterator[Behind]:
@@ -70,12 +84,13 @@ def test_CP8_from_first_user_to_provisioner_key_with_nothing_but_the_kubeconfig(
 ) -> None:
     kubernetes = json.dumps({"kubeconfig": str(behind.cluster.kubeconfig)})
     with provider_process(config={"kubernetes": kubernetes}) as process:
-        connection = behind.connection()
-        access = process.of(OperatorAccessProvider()).create({"connection": connection})
+        behind.put_password()
+        connection = {**behind.connection(), "credential": behind.secret("coder-operator", "token")}
+        access = process.of(OperatorAccessProvider()).create(behind.operator(connection))
         assert access.outputs["user"] == "admin"
         assert "/services/http:coder:http/proxy" in access.outputs["url"]
 
-        given = {"connection": connection, "token": access.outputs["token"]}
+        given = {"connection": connection}
         licensed = process.of(LicenseProvider())
         held = licensed.create({**given, "jwt": license_text()})
         assert held.outputs["applied"] is True
@@ -100,7 +115,12 @@ def test_CP8_U1_a_service_that_is_not_there_is_no_gone_coderd(behind: Behind) ->
     with provider_process() as process:
         proxy = behind.connection(kubeconfig=str(behind.cluster.kubeconfig))
         access = process.of(OperatorAccessProvider())
-        held = access.create({"connection": proxy})
+        behind.put_password()
+        own = {"kubeconfig": str(behind.cluster.kubeconfig)}
+        proxy["credential"] = {**behind.secret("coder-operator", "token"), **own}
+        wish = behind.operator(proxy)
+        wish["password_secret"] |= own
+        held = access.create(wish)
         behind.cluster.delete(f"/api/v1/namespaces/{behind.namespace}/services/coder")
         with pytest.raises(Failure) as failed:
             access.read(held)

@@ -71,6 +71,8 @@ class AccessEndpoints(Caller):
             success=frozenset({201}),
             auth="none",
             body={"email": email, "password": password},
+            # A session whose answer was lost ends by itself within a day.
+            repeatable=True,
         )
         return self._ask(call, _SESSION)
 

@@ -42,11 +42,11 @@ class LicenseEndpoints(Caller):
         self._done(call)
 
     def entitlements(self) -> Entitlements:
-        """What coderd computed last. The route asks for no token; one is sent if there is one."""
+        """What coderd computed last. The route asks for no token, so none is sent."""
         call = Call(
             operation="read entitlements",
             method="GET",
             path=("api", "v2", "entitlements"),
-            auth="token if any",
+            auth="none",
         )
         return self._ask(call, _ENTITLEMENTS)

@@ -1,0 +1,461 @@
+"""How credentials live, through the real provider process: one home, which survives (CP9, CP10).
+
+Each test is a bad day: a first run that dies, a renewed or rotated token, a changed password, a
+move to another coderd, a look beside an update.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coder_stack.dynamic.entitlements import EntitlementsProvider
+from coder_stack.dynamic.license import LicenseProvider
+from coder_stack.dynamic.operator_access import OperatorAccessProvider
+from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from sandbox.coderd.rules.identifiers import hashed_password
+from tests.provider.api_server import ApiServer, api_server
+from tests.provider.driver import Failure, Held, ProviderProcess, provider_process
+from tests.provider.operators import HOME, PASSWORD, PASSWORDS, Place
+from tests.simulation import Simulation, license_text, simulated
+
+ACCESS, KEYS, LICENSES = OperatorAccessProvider(), ProvisionerKeyProvider(), LicenseProvider()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[ApiServer]:
+    with api_server(tmp_path) as server:
+        server.put(PASSWORDS, password=PASSWORD)
+        yield server
+
+
+@pytest.fixture
+def place(cluster: ApiServer) -> Iterator[Place]:
+    """A coderd that nobody has set up yet."""
+    with simulated(fresh=True) as coderd:
+        yield Place(coderd, cluster)
+
+
+@pytest.fixture
+def elsewhere(cluster: ApiServer) -> Iterator[Place]:
+    """Another one, whose operator's Secret has the same name."""
+    with simulated(fresh=True) as coderd:
+        yield Place(coderd, cluster)
+
+
+def licensed(place: Place, process: ProviderProcess) -> tuple[Held, Held, Held]:
+    """Operator access, a license and a key, as one update leaves them."""
+    access = process.of(ACCESS).create(place.wish())
+    license_ = process.of(LICENSES).create({"connection": place.connection, "jwt": license_text()})
+    return access, license_, process.of(KEYS).create(key_wish(place))
+
+
+def key_wish(place: Place, **more: Any) -> dict[str, Any]:
+    return {
+        "connection": place.connection,
+        "organization": "coder",
+        "base_name": "fleet",
+        "deployment_id": place.coderd.world.records.deployment_id,
+        **more,
+    }
+
+
+def keys(coderd: Simulation) -> list[str]:
+    return [key.name for key in coderd.world.records.provisioner_keys.values()]
+
+
+def revoke_all_tokens(place: Place) -> None:
+    """As an administrator in the dashboard would; expiry looks the same to us."""
+    place.coderd.world.records.api_keys.clear()
+
+
+# A first run that dies (CP9) ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v2/users/login", "*/keys/tokens/tokenconfig", "*/keys/tokens"]
+)
+@pytest.mark.parametrize("status", [500, 502])
+def test_CP9_a_first_run_that_fails_after_the_first_user_locks_nobody_out(
+    place: Place, path: str, status: int
+) -> None:
+    place.coderd.fault("status", path, status=status, count=-1)
+    hasty = {"CODER_STACK_DEADLINE": "1"}
+    with provider_process(environment=hasty) as first, pytest.raises(Failure):
+        first.of(ACCESS).create(place.wish())
+    assert len(place.coderd.world.records.users) == 1
+    place.coderd.peace()
+    with provider_process() as second:
+        second.of(ACCESS).create(place.wish())
+    assert place.lets_in
+    assert [name for name in place.token_names if name] == ["coder-stack"]
+
+
+def test_CP9_destroy_and_up_on_the_same_database_get_in_again(place: Place) -> None:
+    with provider_process() as first:
+        access, license_, key = licensed(place, first)
+    with provider_process() as destroy:
+        destroy.of(KEYS).delete(key)
+        destroy.of(LICENSES).delete(license_)
+        destroy.of(ACCESS).delete(access)
+    assert (keys(place.coderd), place.coderd.license_ids()) == ([], [])
+    with provider_process() as again:
+        licensed(place, again)
+    assert place.lets_in
+
+
+def test_CP9_without_a_password_and_a_token_preview_fails_with_the_command_that_sets_it(
+    place: Place, process: ProviderProcess
+) -> None:
+    ((path, why),) = process.of(ACCESS).check(place.wish(password_secret=None)).failures
+    assert path == ""
+    assert why.endswith("pulumi config set --secret initialPassword")
+    assert place.coderd.requests("POST") == []
+
+
+def test_CP9_the_password_of_the_config_is_used_and_kept_nowhere(place: Place) -> None:
+    config = {"coder-stack:initialPassword": PASSWORD}
+    with provider_process(config=config) as process:
+        held = process.of(ACCESS).create(place.wish(password_secret=None))
+    assert place.lets_in
+    assert PASSWORD not in str(held)
+    assert PASSWORD not in str(place.cluster.secrets[HOME])
+
+
+def test_CP9_a_changed_password_is_tried_before_it_is_relied_on(
+    place: Place, process: ProviderProcess
+) -> None:
+    access = process.of(ACCESS)
+    held = access.create(place.wish())
+    place.cluster.put(PASSWORDS, password="Not-The-Password-At-All-9")
+    with pytest.raises(Failure) as failed:
+        access.update(held, place.wish())
+    assert "coderd does not accept the password for admin@example.com" in failed.value.last
+    assert place.lets_in, "and nothing was changed"
+
+    (user,) = place.coderd.world.records.users.values()
+    user.password_hash = hashed_password("Not-The-Password-At-All-9", user.password_salt)
+    now = access.update(held, place.wish())
+    assert access.diff(now, now.inputs).changes == "unknown"
+    revoke_all_tokens(place)
+    access.update(now, place.wish())
+    assert place.lets_in, "the new password renews"
+
+
+# Renewal, rotation by hand, in any order (CP10) --------------------------------------------------
+
+
+def test_CP10_a_refused_token_makes_an_update_due_and_the_update_renews_it(
+    place: Place, process: ProviderProcess
+) -> None:
+    access = process.of(ACCESS)
+    held, before = access.create(place.wish()), place.token
+    revoke_all_tokens(place)
+    assert access.diff(held, held.inputs).changes == "some"
+    now = access.update(held, place.wish())
+    assert place.lets_in
+    assert place.token != before
+    assert set(now.outputs) == set(held.outputs)
+    assert access.diff(now, now.inputs).changes == "unknown"
+
+
+def test_CP10_after_a_renewal_destroy_and_a_plain_refresh_work_without_the_program(
+    place: Place,
+) -> None:
+    with provider_process() as first:
+        access, license_, key = licensed(place, first)
+    revoke_all_tokens(place)
+    with provider_process() as up:
+        access = up.of(ACCESS).update(access, place.wish())
+    with provider_process() as refresh:
+        assert refresh.of(KEYS).read(key) is not None
+        assert refresh.of(LICENSES).read(license_) is not None
+    with provider_process() as destroy:
+        destroy.of(KEYS).delete(key)
+        destroy.of(LICENSES).delete(license_)
+        destroy.of(ACCESS).delete(access)
+        assert "remove it by hand" not in destroy.stderr
+    assert (keys(place.coderd), place.coderd.license_ids()) == ([], [])
+    assert [name for name in place.token_names if name] == []
+
+
+def test_CP10_a_destroy_with_an_expired_token_logs_in_once_and_leaves_nothing(
+    place: Place,
+) -> None:
+    with provider_process() as first:
+        access, license_, key = licensed(place, first)
+    revoke_all_tokens(place)
+    with provider_process() as destroy:
+        destroy.of(KEYS).delete(key)
+        destroy.of(LICENSES).delete(license_)
+        destroy.of(ACCESS).delete(access)
+        assert destroy.stderr == ""
+    assert len(place.coderd.requests("POST", "/login")) == 2, "the first run, and this one"
+    assert (keys(place.coderd), place.coderd.license_ids()) == ([], [])
+    assert place.token_names == []
+
+
+def test_CP10_a_token_of_the_users_own_can_be_rotated_in_its_secret(
+    place: Place, process: ProviderProcess
+) -> None:
+    """By a refresh without the program, and within one process that has used the old one."""
+    process.of(ACCESS).create(place.wish())
+    own = Place(place.coderd, place.cluster, home="coder/their-token")
+    first = place.coderd.act("POST", "/_sim/users", {"username": "a", "roles": ["owner"]},
+                             token=place.token or "")["token"]  # fmt: skip
+    place.cluster.put(own.home, token=first)
+    license_ = process.of(LICENSES).create({"connection": own.connection, "jwt": license_text()})
+    second = place.coderd.act("POST", "/_sim/users", {"username": "b", "roles": ["owner"]},
+                              token=place.token or "")["token"]  # fmt: skip
+    place.coderd.act("DELETE", f"/api/v2/users/me/keys/{first.partition('-')[0]}", token=first)
+    place.cluster.put(own.home, token=second)
+
+    assert process.of(LICENSES).read(license_) is not None
+    with provider_process() as refresh:
+        assert refresh.of(LICENSES).read(license_) is not None
+    assert place.cluster.text(own.home, "token") == second
+
+
+def test_CP10_no_state_keeps_a_copy(place: Place, process: ProviderProcess) -> None:
+    held = licensed(place, process)
+    facts = process.of(EntitlementsProvider()).create({"connection": place.connection})
+    for each in (*held, facts):
+        seen = process.of(ACCESS).read(each) if each is held[0] else each
+        assert place.token is not None
+        assert place.token not in str((each, seen))
+
+
+# A look makes and revokes nothing (CP10) ---------------------------------------------------------
+
+
+def test_CP10_a_look_at_a_refused_token_makes_none_and_names_it_as_drift(place: Place) -> None:
+    with provider_process() as first:
+        access, license_, _ = licensed(place, first)
+    revoke_all_tokens(place)
+    place.coderd.forget_requests()
+    with provider_process() as look:
+        driven = look.of(ACCESS)
+        seen = driven.read(access)
+        assert seen is not None
+        assert (seen.inputs["accepted"], access.inputs["accepted"]) == (False, True)
+        assert seen.outputs["reason"] == "Forbidden"
+        driven.check(place.wish(), access.inputs)
+        driven.diff(access, access.inputs)
+        with pytest.raises(Failure) as failed:
+            look.of(LICENSES).read(license_)
+        assert "coderd did not accept the session token" in failed.value.last
+    assert {request.split(" ")[0] for request in place.coderd.requests()} == {"GET"}
+
+
+def test_CP10_a_home_that_is_gone_is_drift_and_the_next_update_makes_it_again(
+    place: Place,
+) -> None:
+    with provider_process() as first:
+        access = first.of(ACCESS).create(place.wish())
+    del place.cluster.secrets[HOME]
+    with provider_process() as look:
+        seen = look.of(ACCESS).read(access)
+        assert seen is not None
+        assert (seen.inputs["accepted"], seen.outputs["reason"]) == (False, "SecretMissing")
+    with provider_process() as up:
+        assert up.of(ACCESS).diff(access, access.inputs).changes == "some"
+        up.of(ACCESS).update(access, place.wish())
+    assert place.lets_in
+    assert [name for name in place.token_names if name] == ["coder-stack"]
+
+
+# A credential is shown to its own coderd only (CP10) ---------------------------------------------
+
+
+def test_CP10_moving_to_another_url_never_shows_the_new_token_to_the_old_host(
+    licensed: Simulation,
+) -> None:
+    """The config has a token and an address; both change in one step."""
+    with simulated(licensed=True) as new:
+        old_config = {"token": licensed.token, "access": f'{{"url": "{licensed.url}"}}'}
+        with provider_process(config=old_config) as first:
+            wish = {"connection": licensed.connection, "organization": "coder", "base_name": "f"}
+            wish["deployment_id"] = licensed.world.records.deployment_id
+            key = first.of(KEYS).create(wish)
+        licensed.forget_requests()
+        new_config = {"token": new.token, "access": f'{{"url": "{new.url}"}}'}
+        with provider_process(config=new_config) as moving:
+            driven = moving.of(KEYS)
+            moved = {**wish, "connection": new.connection}
+            moved["deployment_id"] = new.world.records.deployment_id
+            driven.create(moved)
+            driven.delete(key)
+            assert f"it is for {new.url} and is not sent to {licensed.url}" in moving.stderr
+            assert f'"{key.outputs["name"]}"' in moving.stderr, "what stays is named"
+        assert licensed.requests(path="/organizations") == [], "nothing was sent with a token"
+        assert len(keys(new)) == 1
+
+
+def test_CP10_a_secret_of_ours_is_for_the_coderd_that_it_names(
+    place: Place, elsewhere: Place
+) -> None:
+    with provider_process() as first:
+        access, _, key = licensed(place, first)
+    with provider_process() as moving:
+        moving.of(ACCESS).update(access, elsewhere.wish())
+        place.coderd.forget_requests()
+        moving.of(KEYS).delete(key)
+        assert "is not sent to" in moving.stderr
+    assert place.coderd.requests() == []
+    assert elsewhere.lets_in
+
+
+# Bad input ---------------------------------------------------------------------------------------
+
+
+def test_a_wrong_password_is_one_sentence_and_changes_nothing(
+    place: Place, process: ProviderProcess
+) -> None:
+    process.of(ACCESS).create(place.wish())
+    other = Place(place.coderd, place.cluster, home="coder/other")
+    place.cluster.put(PASSWORDS, password="Wrong-But-Long-Enough-1!")
+    with pytest.raises(Failure) as failed:
+        process.of(ACCESS).create(other.wish())
+    assert "Forbidden: operator access, create: Cannot log in: coderd does not accept" in (
+        failed.value.last
+    )
+    assert "pulumi config set --secret initialPassword" in failed.value.last
+    assert other.token is None
+
+
+@pytest.mark.parametrize("state", ["revoked", "not an owner's"])
+def test_a_bad_token_is_named_at_preview(
+    place: Place, process: ProviderProcess, state: str
+) -> None:
+    process.of(ACCESS).create(place.wish())
+    roles = [] if state == "not an owner's" else ["owner"]
+    token = place.coderd.act("POST", "/_sim/users", {"username": "robot", "roles": roles},
+                             token=place.token or "")["token"]  # fmt: skip
+    if state == "revoked":
+        place.coderd.act("DELETE", f"/api/v2/users/me/keys/{token.partition('-')[0]}", token=token)
+    place.coderd.forget_requests()
+    checked = process.of(ACCESS).check({"connection": place.coderd.connection, "token": token})
+    ((path, why),) = checked.failures
+    assert path == ""
+    assert why.startswith("Forbidden: ")
+    assert ("renew it" if state == "revoked" else "give a token of an owner") in why
+    assert token not in why
+    assert place.coderd.requests("POST") == []
+
+
+def test_with_SSO_only_coderds_own_word_is_heard(place: Place, process: ProviderProcess) -> None:
+    process.of(ACCESS).create(place.wish())
+    place.coderd.refuse(403, "Password authentication is disabled.", "*/login", count=-1)
+    other = Place(place.coderd, place.cluster, home="coder/other")
+    with pytest.raises(Failure) as failed:
+        process.of(ACCESS).create(other.wish())
+    assert "does not let this user log in with a password" in failed.value.last
+    assert "session token" in failed.value.last
+
+
+@pytest.mark.parametrize("missing", ["token", "password"])
+def test_a_secret_without_the_key_asked_for_is_named_at_preview(
+    place: Place, process: ProviderProcess, missing: str
+) -> None:
+    place.cluster.put("coder/theirs", something="else")
+    theirs = place.secret("coder/theirs", missing)
+    wish = place.wish(password_secret=theirs)
+    if missing == "token":
+        wish = {"connection": {**place.coderd.connection, "credential": theirs}}
+    held = {"connection": wish["connection"]}
+    ((path, why),) = process.of(ACCESS).check(wish, held).failures
+    assert path == ""
+    assert why.startswith("SecretMissing: ")
+    assert f'Secret coder/theirs: it has no key "{missing}"; add it.' in why
+    assert place.coderd.requests("POST") == []
+
+
+# Stacks of the first version ---------------------------------------------------------------------
+
+
+def of_the_first_version(held: Held, token: str, **more: Any) -> Held:
+    """A state as it was then: no home named, and a copy of the token."""
+    connection = {k: v for k, v in held.outputs["connection"].items() if k != "credential"}
+    outputs = {**held.outputs, "connection": connection, "token": token, **more}
+    new = ("make_token", "password_hash", "accepted", "owner", "reason", "password_secret")
+    outputs = {key: value for key, value in outputs.items() if key not in new}
+    inputs = {key: outputs[key] for key in held.inputs if key in outputs and key != "token"}
+    return Held(held.id, outputs, inputs)
+
+
+@pytest.fixture
+def old_stack(place: Place) -> tuple[Held, Held, Held]:
+    """With a password that was made up, and is in the state alone."""
+    with provider_process() as first:
+        access, license_, key = licensed(place, first)
+    token = place.token or ""
+    del place.cluster.secrets[HOME]
+    return (
+        of_the_first_version(access, token, password=PASSWORD),
+        of_the_first_version(license_, token),
+        of_the_first_version(key, token),
+    )
+
+
+def test_CP10_an_existing_stack_moves_over_in_one_update_without_a_rotation(
+    place: Place, old_stack: tuple[Held, Held, Held]
+) -> None:
+    access, license_, key = old_stack
+    token, wish = access.outputs["token"], place.wish(password_secret=None)
+    with provider_process() as up:
+        driven = up.of(ACCESS)
+        assert driven.check(wish, access.inputs).failures == []
+        now = driven.update(access, wish)
+        assert "pulumi config set --secret initialPassword" in up.stderr
+        difference = up.of(KEYS).diff(key, up.of(KEYS).check(key_wish(place), key.inputs).inputs)
+        assert difference.replaces == []
+        moved = [
+            up.of(KEYS).update(key, key_wish(place)),
+            up.of(LICENSES).update(
+                license_, {"connection": place.connection, "jwt": license_.outputs["jwt"]}
+            ),
+        ]
+    assert place.token == token
+    for each in (now, *moved):
+        assert token not in str(each)
+    assert place.cluster.text(HOME, "password") == PASSWORD, "it is not in the state alone"
+    revoke_all_tokens(place)
+    with provider_process() as later:
+        assert later.of(ACCESS).check(wish, now.inputs).failures == []
+        later.of(ACCESS).update(now, wish)
+    assert place.lets_in
+
+
+def test_CP10_a_state_that_has_not_moved_can_be_refreshed_twice_and_destroyed(
+    place: Place, old_stack: tuple[Held, Held, Held]
+) -> None:
+    for _ in range(2):
+        with provider_process() as refresh:
+            kinds = (ACCESS, LICENSES, KEYS)
+            seen = [
+                refresh.of(kind).read(held) for kind, held in zip(kinds, old_stack, strict=True)
+            ]
+            access, license_, key = old_stack = tuple(each for each in seen if each)  # type: ignore[assignment]
+            assert refresh.stderr == ""
+    with provider_process() as destroy:
+        destroy.of(KEYS).delete(key)
+        destroy.of(LICENSES).delete(license_)
+        destroy.of(ACCESS).delete(access)
+        assert destroy.stderr == ""
+    assert (keys(place.coderd), place.coderd.license_ids()) == ([], [])
+    assert place.token_names == []
+
+
+# What only reads ---------------------------------------------------------------------------------
+
+
+def test_K6_what_only_reads_is_deleted_without_a_connection(
+    licensed: Simulation, tmp_path: Path
+) -> None:
+    """E.g. with the CA file gone, which used to block a destroy."""
+    with provider_process() as process:
+        facts = process.of(EntitlementsProvider())
+        held = facts.create({"connection": licensed.connection})
+        gone = {"url": "https://coder.test", "ca_bundle": str(tmp_path / "gone.pem")}
+        facts.delete(Held(held.id, {**held.outputs, "connection": gone}, held.inputs))
