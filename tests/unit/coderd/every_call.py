@@ -51,16 +51,16 @@ EVERY_CALL: dict[str, Callable[[Coderd], object]] = {
 
 POSTS = (
     "create_first_user",
-    "login",
     "create_token",
     "add_license",
     "create_provisioner_key",
     "create_workspace_proxy",
 )
 NOT_REPEATED = (*POSTS, "regenerate_proxy_token")
-CARRY_NO_SECRET = ("healthz", "build_info", "has_first_user")
+CARRY_NO_SECRET = ("healthz", "build_info", "has_first_user", "entitlements")
 CHANGE_SOMETHING = (
     *NOT_REPEATED,
+    "login",  # it may arrive twice: a session that nobody uses ends by itself
     "delete_token",
     "delete_license",
     "delete_provisioner_key",

@@ -102,15 +102,6 @@ def test_calls_without_a_secret_send_none_and_may_use_http(method: str) -> None:
     assert TOKEN not in str(server.requests[0].headers.raw)
 
 
-def test_entitlements_without_a_token_are_read_over_http() -> None:
-    """The route is open: looking needs no credential, so none is at risk."""
-    server = Recorder("entitlements")
-
-    coderd(server, url="http://coder.test", token=None).entitlements()
-
-    assert len(server.requests) == 1
-
-
 def test_a_call_that_needs_a_token_is_not_sent_without_one() -> None:
     server = Recorder("licenses")
 

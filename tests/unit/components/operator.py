@@ -5,8 +5,6 @@ import pulumi
 from coder_stack.components.operator_handle import OperatorHandle
 from coder_stack.conditions import LicenseFacts
 
-TOKEN = "operator-token"
-
 
 def operator(*features: str, entitlement: str = "entitled") -> OperatorHandle:
     """Coderd v2.30.0 behind a URL; without features it is unlicensed."""
@@ -16,7 +14,6 @@ def operator(*features: str, entitlement: str = "entitled") -> OperatorHandle:
     )
     return OperatorHandle(
         connection={"url": "https://coder.test"},
-        token=pulumi.Output.secret(TOKEN),
         deployment_id="d-1",
         version="v2.30.0",
         license=pulumi.Output.from_input(license_),

@@ -13,7 +13,7 @@ from coder_stack.components.provisioner import Provisioner, ProvisionerArgs, age
 from coder_stack.settings import Image, Key, SecretRef
 from coder_stack.settings import Provisioner as Settings
 from tests.unit.components import rendering
-from tests.unit.components.operator import TOKEN, operator
+from tests.unit.components.operator import operator
 from tests.unit.components.rendering import Recorder
 
 FEATURE = "external_provisioner_daemons"
@@ -189,7 +189,6 @@ class TestKey:
         asked = licensed.one("ProvisionerKey")
         wanted = {
             "connection": {"url": "https://coder.test"},
-            "token": TOKEN,
             "organization": "ml",
             "base_name": "gpu",
             "exact_name": True,
@@ -274,7 +273,6 @@ class TestStatus:
         seen = render(fleet())
         assert licensed.resources
         assert MATERIAL not in str(seen)
-        assert TOKEN not in str(seen)
 
     def test_the_summary_names_the_key_and_its_daemons(self, licensed: Recorder) -> None:
         summary = render(fleet(organization="ml", key=Key(tags={"gpu": "yes"})))["summary"]

@@ -6,9 +6,10 @@ import pytest
 from pydantic import SecretStr
 
 from coder_stack.coderd import Coderd, CoderdError, NotFound, RateLimited, Unavailable
-from coder_stack.dynamic.connection import ConnectionProps, Connections, Link, StackConfig
+from coder_stack.dynamic.connection import ConnectionProps, Connections, Link
 from coder_stack.dynamic.failure import Failed
 from coder_stack.dynamic.patience import LOOKS, REST, Patience
+from coder_stack.dynamic.stack_config import StackConfig
 
 HERE = ConnectionProps(url="http://127.0.0.1:1")
 

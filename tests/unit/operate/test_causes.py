@@ -94,9 +94,14 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
         (proxy("missing"), "Proxy `paris` was deleted in coderd."),
         (proxy("changed", "icon"), "Proxy `paris` has another icon in coderd."),
         (proxy("changed", "name", name="rome"), "Proxy `paris` was renamed in coderd to `rome`."),
+        (found(ACCESS, "changed", "accepted"), "Coderd refuses the operator's token."),
         (
-            found(ACCESS, "changed", "token_id"),
-            "Coderd refuses the operator's token; the next update records another one.",
+            found(ACCESS, "changed", "accepted", actual={"reason": "SecretMissing"}),
+            "The Secret with the operator's token is gone, or holds none.",
+        ),
+        (
+            found(ACCESS, "changed", "password_hash"),
+            "The config has another password for the first user, which has not been tried yet.",
         ),
         (
             found(ACCESS, "changed", "deployment_id", actual={"url": "https://a.example"}),
