@@ -12,7 +12,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
-from coder_stack.components.operator import Operator, OperatorArgs, secret_place
+from coder_stack.components.operator import Operator, OperatorArgs, credential_of
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.standing import Standing
@@ -71,9 +71,12 @@ class CoderStack(pulumi.ComponentResource):
         self._name = name
         self._settings = settings
         secrets = secrets or StackSecrets()
+        plane = settings.control_plane
+        home = {"namespace": plane.namespace, "name": operator_secret_name(plane.name)}
+        given = secrets.token is not None
         self._connection = {
             **connection_of(settings),
-            "credential": credential_of(settings, token_given=secrets.token is not None),
+            "credential": credential_of(settings.access, home, token_given=given),
         }
         self._in_cluster = pulumi.ResourceOptions(parent=self, providers=[self._cluster()])
         needed = needs(settings)
@@ -223,14 +226,3 @@ def connection_of(settings: Settings) -> dict[str, Any]:
         if access.ca_bundle:
             way["ca_bundle"] = access.ca_bundle
     return way
-
-
-def credential_of(settings: Settings, *, token_given: bool) -> str | dict[str, str]:
-    """Where the operator's token is: in the config, in a Secret of the user's, or in our own."""
-    plane = settings.control_plane
-    if token_given:
-        return "config"
-    if settings.access.token_secret:
-        return secret_place(settings.access.token_secret, plane.namespace)
-    home = {"namespace": plane.namespace, "name": operator_secret_name(plane.name)}
-    return {**home, "key": "token"}

@@ -32,6 +32,8 @@ from sandbox.engine import Engine
 from sandbox.home import CHECKOUT, Home
 
 PROJECT = "coder-stack"
+PASSWORD = f"{PROJECT}:initialPassword"
+"""Every stack of the program has one, unless it is given a token."""
 # What the engine does that changes nothing in the world.
 _QUIET = {"same", "read", "refresh"}
 
@@ -184,6 +186,8 @@ class Project:
         home.state.mkdir(parents=True)
         environment = engine.variables(home, os.environ["PATH"])
         name = f"t-{secrets.token_hex(4)}"
+        if program is None:
+            (work / f"Pulumi.{name}.yaml").write_text(_with_password())
         stack = auto.create_stack(
             stack_name=name,
             work_dir=str(work),
@@ -216,8 +220,17 @@ class Project:
             **others,
         }
         plain = {f"{PROJECT}:{key}": value for key, value in settings.items()}
+        access = settings["access"]
+        if f"{PROJECT}:token" in secrets or {"tokenSecret", "passwordSecret"} & access.keys():
+            secrets.pop(PASSWORD, None)
         content["config"] = {**plain, **secrets}
         self.config_file.write_text(yaml.safe_dump(content))
+
+    def forget_password(self) -> None:
+        """Take the first user's password out of the config, as a stack with a token has it."""
+        content = yaml.safe_load(self.config_file.read_text())
+        if content.get("config", {}).pop(PASSWORD, None):
+            self.config_file.write_text(yaml.safe_dump(content))
 
     def up(self, *, refresh: bool = False) -> Outcome:
         return self._run("up", "--yes", "--skip-preview", *_refreshing(refresh))
@@ -296,6 +309,14 @@ class Project:
         if failure:
             raise failure
         return outcome
+
+
+@cache
+def _with_password() -> str:
+    """A stack's config with the sandbox's password: tests have its passphrase, too."""
+    sandbox = yaml.safe_load((CHECKOUT / "Pulumi.sandbox.yaml").read_text())
+    salt = {"encryptionsalt": sandbox["encryptionsalt"]}
+    return yaml.safe_dump({**salt, "config": {PASSWORD: sandbox["config"][PASSWORD]}})
 
 
 def _lay_environment(folder: Path) -> None:

@@ -18,11 +18,11 @@ from coder_stack.dynamic.entitlements import Entitlements
 from coder_stack.dynamic.license import License
 from coder_stack.dynamic.operator_access import OperatorAccess
 from coder_stack.dynamic.secret_value import SecretValue
-from coder_stack.naming import stack_hash
+from coder_stack.naming import CODERD_NAME, operator_secret_name, stack_hash
 from coder_stack.settings import Access, LicenseSecret, PasswordSecret, TokenSecret
 from coder_stack.settings import License as LicenseSettings
 
-__all__ = ["Operator", "OperatorArgs", "secret_place"]
+__all__ = ["Operator", "OperatorArgs", "credential_of"]
 
 _NAME = "operator"
 
@@ -32,6 +32,7 @@ class OperatorArgs:
     """How to enter, with what; `after` must be there before coderd is asked anything."""
 
     connection: Mapping[str, Any]
+    """The way to coderd. Without a `credential` in it, the settings decide where the token is."""
     settings: Access
     license: LicenseSettings
     namespace: str
@@ -61,11 +62,15 @@ class Operator(pulumi.ComponentResource):
         super().__init__("coder-stack:index:Operator", name, None, opts)
         self._name = name
         self._args = args
+        home = {"namespace": args.namespace, "name": operator_secret_name(CODERD_NAME)}
+        given = args.token is not None
+        where = credential_of(args.settings, home, token_given=given)
+        self._connection = {"credential": where, **args.connection}
         self.access = OperatorAccess(
             f"{name}-access",
-            connection=args.connection,
+            connection=self._connection,
             token=args.token,
-            make_token=args.token is None and args.settings.token_secret is None,
+            make_token=not given and args.settings.token_secret is None,
             username=args.settings.username,
             email=args.settings.email,
             password_secret=self._password_place(),
@@ -78,7 +83,7 @@ class Operator(pulumi.ComponentResource):
         self.license = self._license()
         self.entitlements = Entitlements(
             f"{name}-entitlements",
-            connection=args.connection,
+            connection=self._connection,
             # After the license: what is read then is what the license has changed.
             opts=self._child(self.access, *([self.license] if self.license else [])),
         )
@@ -90,7 +95,7 @@ class Operator(pulumi.ComponentResource):
             reason=self.entitlements.reason,
         )
         self.handle = OperatorHandle(
-            connection=args.connection,
+            connection=self._connection,
             deployment_id=self.access.deployment_id,
             version=self.access.version,
             license=self.license_facts,
@@ -107,7 +112,7 @@ class Operator(pulumi.ComponentResource):
             return None
         return License(
             f"{self._name}-license",
-            connection=args.connection,
+            connection=self._connection,
             jwt=jwt,
             deployment_id=self.access.deployment_id,
             needed_features=list(args.needed_features),
@@ -163,6 +168,17 @@ class Operator(pulumi.ComponentResource):
 
     def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
+
+
+def credential_of(
+    settings: Access, home: Mapping[str, str], *, token_given: bool
+) -> str | dict[str, str]:
+    """Where the operator's token is: in the config, in a Secret of the user's, or in our own."""
+    if token_given:
+        return "config"
+    if settings.token_secret:
+        return secret_place(settings.token_secret, home["namespace"])
+    return {**home, "key": "token"}
 
 
 def secret_place(ref: TokenSecret | PasswordSecret, namespace: str) -> dict[str, str]:

@@ -67,7 +67,6 @@ for name in config.require_object("keys"):
     key = ProvisionerKey(
         f"{name}-key",
         connection=connection,
-        token=access.token,
         organization="coder",
         base_name=name,
         tags={"region": "eu"},
@@ -80,7 +79,6 @@ for name in config.require_object("proxies"):
     proxy = WorkspaceProxyRegistration(
         f"{name}-registration",
         connection=connection,
-        token=access.token,
         name=name,
         display_name="Paris",
         opts=part.coderd,
@@ -197,7 +195,7 @@ def drifting(
         "proxies": json.dumps(proxies),
     }.items():
         project.stack.set_config(f"{PROJECT}:{key}", auto.ConfigValue(value))
-    stack.give("given", coderd.token)
+    stack.give("token", coderd.token)
     stack.give("jwt", license_text())
     try:
         stack.up()

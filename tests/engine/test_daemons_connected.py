@@ -19,7 +19,7 @@ from coder_stack.dynamic.daemons_connected import DaemonsConnected
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 
 config = pulumi.Config()
-coderd = {"connection": {"url": config.require("url")}, "token": config.require_secret("given")}
+coderd = {"connection": {"url": config.require("url")}, "token": config.require_secret("token")}
 key = ProvisionerKey(
     "key",
     **coderd,
@@ -48,7 +48,7 @@ def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
         simulated(licensed=True) as coderd,
         operated(engine, coderd, tmp_path, PROGRAM) as stack,
     ):
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         configure(stack, deployment=coderd.world.records.deployment_id, minimum="0")
         yield stack
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.engine
 def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
     """Of somebody who licenses coderd by hand."""
     with simulated() as coderd, operated(engine, coderd, tmp_path) as stack:
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         yield stack
 
 

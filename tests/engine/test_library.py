@@ -55,7 +55,7 @@ operator = Operator(
         settings=settings.Access(),
         license=settings.License(),
         namespace=name,
-        token=config.require_secret("coderToken"),
+        token=pulumi.Config("coder-stack").require_secret("token"),
         after=[plane],
     ),
 )
@@ -111,7 +111,7 @@ def test_the_wheel_serves_another_project_beside_its_own_resources(
     with simulated(licensed=True) as coderd, playing(cluster.kubeconfig, stack.name, coderd.url):
         plain = {"namespace": stack.name, "kubeconfig": str(cluster.kubeconfig), "url": coderd.url}
         # A `token` of their own, for something else, is none of coderd's business.
-        secrets = {"coderToken": coderd.token, "token": "their-own-token-of-another-service"}
+        secrets = {"coder-stack:token": coderd.token, "token": "their-own-token-of-another"}
         stack.set_all_config(
             {
                 **{key: auto.ConfigValue(value) for key, value in plain.items()},

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.engine
 def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
     """With a license in its config, and an owner's token."""
     with simulated() as coderd, operated(engine, coderd, tmp_path) as stack:
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         stack.give("jwt", license_text())
         yield stack
 
@@ -138,7 +138,7 @@ def test_L7_an_agpl_build_is_a_warning_and_is_looked_at_again(
     engine: Engine, tmp_path: Path
 ) -> None:
     with simulated(agpl=True) as coderd, operated(engine, coderd, tmp_path) as stack:
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         stack.give("jwt", license_text())
         outcome = stack.up()
         assert "NotSupported: This build of coderd has no licenses" in outcome.text

@@ -1,28 +1,41 @@
 """Operator access on a real engine: bootstrap of a fresh coderd, renewal, given tokens, destroy."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pulumi import automation as auto
 
 from sandbox.engine import Engine
 from tests.engine.operated import Operated, operated
+from tests.harness import PROJECT
+from tests.provider.api_server import ApiServer, api_server
 from tests.simulation import license_text, simulated
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
+HOME = "coder/coder-operator"
+PASSWORD = "Correct-Horse-Battery-1!"
 
 
 @pytest.fixture
-def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
+def cluster(tmp_path: Path) -> Iterator[ApiServer]:
+    with api_server(tmp_path) as server:
+        yield server
+
+
+@pytest.fixture
+def stack(engine: Engine, cluster: ApiServer, tmp_path: Path) -> Iterator[Operated]:
     """A coderd that nobody has set up yet, and a stack with a license for it."""
     with simulated(fresh=True) as coderd, operated(engine, coderd, tmp_path) as stack:
         stack.give("jwt", license_text())
+        stack.give("initialPassword", PASSWORD)
+        namespace, _, name = HOME.partition("/")
+        place = {"namespace": namespace, "name": name, "key": "token"}
+        home = json.dumps({"kubeconfig": cluster.kubeconfig, **place})
+        stack.project.stack.set_config(f"{PROJECT}:home", auto.ConfigValue(home))
         yield stack
-
-
-def is_secret(value: object) -> bool:
-    """As Pulumi marks what it keeps encrypted."""
-    return isinstance(value, dict) and "4dabf18193072939515e22adb298388d" in value
 
 
 def revoke_all_tokens(stack: Operated) -> None:
@@ -30,63 +43,99 @@ def revoke_all_tokens(stack: Operated) -> None:
     stack.coderd.world.records.api_keys.clear()
 
 
-def test_CP6_one_up_bootstraps_and_licenses_a_fresh_coderd(stack: Operated) -> None:
+def token_names(stack: Operated) -> list[str]:
+    return [key.token_name for key in stack.coderd.world.records.api_keys.values()]
+
+
+def refresh_without_the_program(stack: Operated) -> Any:
+    return stack.project.pulumi("refresh", "--yes", "--skip-preview")
+
+
+def test_CP6_CP10_one_up_bootstraps_and_licenses_a_fresh_coderd_and_keeps_no_token(
+    stack: Operated, cluster: ApiServer
+) -> None:
     stack.up()
     records = stack.coderd.world.records
     assert [user.username for user in records.users.values()] == ["admin"]
-    assert [key.token_name for key in records.api_keys.values()] == ["coder-stack"]
+    assert token_names(stack) == ["coder-stack"]
     outputs = stack.project.outputs()
     assert (outputs["user"], outputs["tier"]) == ("admin", "premium")
     assert stack.preview().changes == []
     assert stack.preview(refresh=True).changes == []
-    access = stack.resources()["access"]["outputs"]
-    assert all(map(is_secret, (access["token"], access["password"])))
-    assert is_secret(stack.resources()["license"]["outputs"]["token"])
-    assert "token" not in stack.resources()["license"]["inputs"]
+
+    token = cluster.text(HOME, "token")
+    assert token is not None
+    stack.secrets.add(token)
+    state = stack.project.state()
+    assert token not in json.dumps(state), "not even encrypted"
+    ours = [r for r in state["resources"] if r["type"].startswith("pulumi-python:dynamic/coder:")]
+    assert PASSWORD not in json.dumps(ours), "it is declared in the config, and is nowhere else"
 
 
-def test_CP6_a_revoked_token_is_replaced_by_a_plain_up_and_nothing_else_changes(
-    stack: Operated,
+def test_CP10_a_revoked_token_is_replaced_by_a_plain_up_and_nothing_else_changes(
+    stack: Operated, cluster: ApiServer
 ) -> None:
     stack.up()
-    old = stack.project.outputs()["token"]
+    old = cluster.text(HOME, "token")
     revoke_all_tokens(stack)
 
     assert [(step.op, step.name) for step in stack.preview().changes] == [("update", "access")]
     assert [(step.op, step.name) for step in stack.up().changes] == [("update", "access")]
-    assert stack.project.outputs()["token"] != old
+    assert cluster.text(HOME, "token") != old
     assert stack.preview().changes == []
+    refresh_without_the_program(stack)
     assert stack.preview(refresh=True).changes == []
 
 
-def test_CP6_a_revoked_token_is_replaced_by_a_refresh_and_destroy_can_log_in(
+def test_CP10_a_look_at_a_revoked_token_makes_none_and_an_update_with_refresh_repairs_it(
     stack: Operated,
 ) -> None:
     stack.up()
     revoke_all_tokens(stack)
-    stack.refresh()
+    stack.coderd.forget_requests()
+    said = stack.failure(lambda: stack.preview(refresh=True))
+    assert "coderd did not accept the session token" in said
+    assert {request.split(" ")[0] for request in stack.coderd.requests()} == {"GET"}
+
+    stack.up(refresh=True)
+    assert token_names(stack) == ["coder-stack"]
+    assert stack.preview(refresh=True).changes == []
+
+
+def test_CP10_a_destroy_with_a_revoked_token_logs_in_and_leaves_nothing(
+    stack: Operated, cluster: ApiServer
+) -> None:
+    stack.up()
+    revoke_all_tokens(stack)
+    outcome = stack.destroy()
+    assert "remove it by hand" not in outcome.text
+    assert (stack.coderd.license_ids(), token_names(stack)) == ([], [])
+    assert HOME not in cluster.secrets
+
+
+def test_CP9_destroy_and_up_on_the_same_database(stack: Operated) -> None:
+    stack.up()
     stack.destroy()
-    records = stack.coderd.world.records
-    assert stack.coderd.license_ids() == []
-    assert [key.token_name for key in records.api_keys.values() if key.token_name] == []
+    stack.up()
+    assert stack.project.outputs()["tier"] == "premium"
+    assert token_names(stack) == ["coder-stack"]
 
 
 def test_CP6_a_changed_given_token_is_a_change_of_operator_access_alone(stack: Operated) -> None:
     stack.up()
-    first = stack.project.outputs()["token"]
-    other = stack.coderd.act(
-        "POST", "/_sim/users", {"username": "robot", "roles": ["owner"]}, token=first
-    )["token"]
-    stack.give("given", other)
+    with_roles = {"username": "robot", "roles": ["owner"]}
+    first = _make_user(stack, with_roles)
+    stack.give("token", first)
+    stack.up()
+    assert stack.project.outputs()["user"] == "robot"
+    stack.give("token", _make_user(stack, {**with_roles, "username": "android"}))
 
     # Pulumi keeps the whole config as inputs of its default provider, which changes with it.
     changes = [s for s in stack.preview().changes if not s.type.startswith("pulumi:providers:")]
     assert [(step.name, list(step.properties)) for step in changes] == [("access", ["given"])]
     stack.up()
-    assert stack.project.outputs()["user"] == "robot"
+    assert stack.project.outputs()["user"] == "android"
     assert stack.preview(refresh=True).changes == []
-    named = [k.token_name for k in stack.coderd.world.records.api_keys.values() if k.token_name]
-    assert named == [], "the token we had made is given back"
 
 
 def test_U1_CP5_a_coderd_that_is_down_fails_the_refresh_and_keeps_the_state(
@@ -100,3 +149,7 @@ def test_U1_CP5_a_coderd_that_is_down_fails_the_refresh_and_keeps_the_state(
     stack.coderd.peace()
     assert stack.resources()["access"]["outputs"] == before["access"]["outputs"]
     assert stack.preview(refresh=True).changes == []
+
+
+def _make_user(stack: Operated, body: dict[str, Any]) -> str:
+    return stack.coderd.act("POST", "/_sim/users", body)["token"]

@@ -22,7 +22,7 @@ config = pulumi.Config()
 key = ProvisionerKey(
     "key",
     connection={"url": config.require("url")},
-    token=config.require_secret("given"),
+    token=config.require_secret("token"),
     organization="coder",
     base_name="fleet",
     exact_name=config.get_bool("exact") or False,
@@ -46,7 +46,7 @@ def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
         simulated(licensed=True) as coderd,
         operated(engine, coderd, tmp_path, PROGRAM) as stack,
     ):
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         configure(stack, deployment=coderd.world.records.deployment_id)
         yield stack
 
@@ -158,7 +158,7 @@ def test_K3_another_deployment_is_named_and_the_old_key_is_deleted_where_it_was(
     deploy(stack)
     with simulated(licensed=True) as other:
         configure(stack, url=other.url, deployment=other.world.records.deployment_id)
-        stack.give("given", other.token)
+        stack.give("token", other.token)
         assert named(stack.preview()) == {"connection", "deployment_id", "name"}
         deploy(stack)
         assert len(other.world.records.provisioner_keys) == 1

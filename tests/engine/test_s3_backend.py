@@ -44,7 +44,7 @@ def stack(engine: Engine, state: Bucket, tmp_path: Path) -> Iterator[Operated]:
         project = Project.create(on_s3, None, tmp_path, PROGRAM)
         stack = Operated(project, coderd)
         project.stack.set_config(f"{PROJECT}:url", auto.ConfigValue(coderd.url))
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         stack.give("jwt", license_text())
         stack.up()
         yield stack

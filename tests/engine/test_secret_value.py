@@ -23,12 +23,11 @@ from coder_stack.dynamic.secret_value import SecretValue
 
 config = pulumi.Config()
 connection = {"url": config.require("url")}
-access = OperatorAccess("access", connection=connection, token=config.get_secret("given"))
+access = OperatorAccess("access", connection=connection, token=config.get_secret("token"))
 kept = SecretValue("kept", namespace=config.require("namespace"), name="coder", key="license")
 license = License(
     "license",
     connection=connection,
-    token=access.token,
     jwt=kept.value,
     deployment_id=access.deployment_id,
     opts=pulumi.ResourceOptions(depends_on=[access]),
@@ -67,7 +66,7 @@ def sealed(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Sealed]
     namespace = f"sealed-{secrets.token_hex(4)}"
     cluster.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
     with simulated() as coderd, operated(engine, coderd, tmp_path, PROGRAM) as stack:
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         place = {"kubernetes.kubeconfig": str(cluster.kubeconfig), "namespace": namespace}
         for key, value in place.items():
             stack.project.stack.set_config(

@@ -22,7 +22,7 @@ config = pulumi.Config()
 proxy = WorkspaceProxyRegistration(
     "proxy",
     connection={"url": config.require("url")},
-    token=config.require_secret("given"),
+    token=config.require_secret("token"),
     name="sydney",
     display_name=config.get("display"),
     icon="/emojis/1f998.png",
@@ -42,7 +42,7 @@ def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
         simulated(licensed=True) as coderd,
         operated(engine, coderd, tmp_path, PROGRAM) as stack,
     ):
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         yield stack
 
 
