@@ -43,6 +43,10 @@ from coder_stack.coderd.exchange import (
     Transport,
     api_server_transport,
 )
+from coder_stack.coderd.forward_proxy import (
+    forward_proxy,
+    proxy_login,
+)
 from coder_stack.coderd.license import (
     LicenseClaims,
     NotALicense,
@@ -82,6 +86,9 @@ from coder_stack.coderd.preflight import (
 from coder_stack.coderd.reasons import Reason, entitlements_reason, license_reason
 from coder_stack.coderd.retry import (
     Clock,
+)
+from coder_stack.coderd.tls import (
+    tls_context,
 )
 
 __all__ = [
@@ -146,9 +153,12 @@ __all__ = [
     "entitlements_reason",
     "find_license",
     "fingerprint",
+    "forward_proxy",
     "judge",
     "license_reason",
     "preflight",
+    "proxy_login",
     "read_license",
     "service_proxy_url",
+    "tls_context",
 ]
