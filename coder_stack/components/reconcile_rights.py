@@ -1,7 +1,8 @@
 """What an account may do that runs `pulumi up` of this stack inside the cluster: no wildcards.
 
-Pure. Only the kinds of object that the config makes, only in the namespaces that it names. A Role
-can be handed out only by somebody who has its rights, so those on workspaces are here as well.
+Pure. Only the kinds of object that the config makes, only in the namespaces that it names; elsewhere
+nothing but to read the very Secrets that it names. A Role can be handed out only by somebody who
+has its rights, so those on workspaces are here as well.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +30,7 @@ class Rule:
 
 
 def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
-    """By namespace: everything where our objects are, less where only workspaces are."""
+    """By namespace: everything where our objects are, less where only workspaces or Secrets are."""
     plane = settings.control_plane
     fleet = [*settings.provisioners, *settings.proxies]
     homes = dict.fromkeys([plane.namespace, *(each.namespace or plane.namespace for each in fleet)])
@@ -42,6 +43,9 @@ def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
     rules[plane.namespace] += _control_plane_rules(settings)
     for namespace in _with_budgets(settings):
         rules[namespace].append(Rule("policy", ("poddisruptionbudgets",), _MANAGE))
+    for namespace, names in _borrowed_secrets(settings).items():
+        if namespace not in homes:  # there all Secrets may be read
+            rules.setdefault(namespace, []).append(Rule("", ("secrets",), ("get",), names))
     return rules
 
 
@@ -83,6 +87,17 @@ def _with_budgets(settings: Settings) -> Iterable[str]:
         for each in (plane, *settings.proxies)
         if each.pod_disruption_budget
     )
+
+
+def _borrowed_secrets(settings: Settings) -> Mapping[str, tuple[str, ...]]:
+    """By namespace: the Secrets that the program itself reads and somebody else makes."""
+    references = (settings.access.token_secret, settings.license.secret)
+    home = settings.control_plane.namespace
+    found: dict[str, tuple[str, ...]] = {}
+    for each in filter(None, references):
+        namespace = each.namespace or home
+        found[namespace] = tuple(sorted({*found.get(namespace, ()), each.name}))
+    return found
 
 
 def _control_plane_rules(settings: Settings) -> Iterable[Rule]:
