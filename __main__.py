@@ -11,18 +11,23 @@ from pulumi.runtime import get_config_env, get_config_secret_keys_env
 from coder_stack.cluster_apis import check_serves
 from coder_stack.kubeconfig import check_answers
 from coder_stack.outputs import exports
-from coder_stack.settings import ConfigError, Settings, load
+from coder_stack.settings import ConfigError, Settings, hints, load
 from coder_stack.stack import CoderStack, StackSecrets
 
 
 def settings() -> Settings:
-    """The checked config, or one message with every mistake, before anything is registered."""
+    """The checked config, or one message with every mistake, before anything is registered.
+
+    What only may be a mistake is a warning.
+    """
     try:
         wanted = load(get_config_env(), pulumi.get_project(), get_config_secret_keys_env())
         check_answers(wanted.kubernetes, os.environ)
         check_serves(wanted)
     except ConfigError as error:
         raise pulumi.RunError(str(error)) from None
+    for hint in hints(wanted):
+        pulumi.log.warn(hint)
     return wanted
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from coder_stack.settings import ConfigError, load
+from coder_stack.settings import ConfigError, hints, load
 from coder_stack.settings.reference import reference_page
 from coder_stack.settings.schema import stack_file_schema
 from coder_stack.stack_file import NotAStackFileError, read_stack_file
@@ -43,5 +43,7 @@ def check(
     except (NotAStackFileError, ConfigError) as error:
         typer.echo(f"error: {file}: {error}", err=True)
         raise typer.Exit(1) from None
+    for hint in hints(settings):
+        typer.echo(f"warning: {file}: {hint}", err=True)
     shown: dict[str, Any] = settings.model_dump(mode="json", by_alias=True, exclude_none=True)
     typer.echo(yaml.safe_dump(shown, sort_keys=False), nl=False)

@@ -2,6 +2,7 @@
 
 Without this, a wrong path, a misspelt context or a dead API server would surface half-way, once per
 object. It proves that something answers; whether we may do anything there, the API server decides.
+It takes the same way as the providers: `proxy-url`, `tls-server-name`, the environment's proxy.
 """
 
 import base64
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from coder_stack.coderd import InvalidConnection, forward_proxy, proxy_login, tls_context
 from coder_stack.settings import ConfigError, Kubernetes
 
 _TIMEOUT = 5.0
@@ -67,9 +69,13 @@ def check_answers(settings: Kubernetes, environment: Mapping[str, str]) -> None:
     else:
         path = Path(settings.kubeconfig).expanduser()
     cluster = _find(path, settings.context)
-    if cluster.proxy or any(environment.get(v) for v in ("HTTPS_PROXY", "https_proxy")):
-        return  # reached on a way that only the provider knows
-    _ask(cluster, path)
+    try:
+        proxy = forward_proxy(cluster.server, cluster.proxy, environment)
+    except InvalidConnection as error:
+        raise _problem(f"{path} cannot be used ({error})") from None
+    tunnel = cluster.server.startswith("https://") and (proxy or "").startswith("http://")
+    if proxy is None or tunnel:
+        _ask(cluster, path, proxy)  # other proxies are left to the provider
 
 
 def _find(path: Path, wanted: str | None) -> _Cluster:
@@ -95,36 +101,47 @@ def _find(path: Path, wanted: str | None) -> _Cluster:
     return cluster
 
 
-def _ask(cluster: _Cluster, path: Path) -> None:
+def _ask(cluster: _Cluster, path: Path, proxy: str | None) -> None:
     address = urlsplit(cluster.server)
     try:
-        connection = _connect(cluster, path, address.hostname or "", address.port)
+        connection = _connect(cluster, path, proxy)
         connection.request("GET", f"{address.path.rstrip('/')}/version")
         # Any answer will do, also 401 and 403: credentials are the provider's business.
         connection.getresponse().close()
         connection.close()
-    except (OSError, ValueError, http.client.HTTPException) as error:
+    except (OSError, ValueError, http.client.HTTPException, InvalidConnection) as error:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise _problem(
             f"the API server {cluster.server} of {path} does not answer ({why})"
         ) from None
 
 
-def _connect(
-    cluster: _Cluster, path: Path, host: str, port: int | None
-) -> http.client.HTTPConnection:
-    if not cluster.server.startswith("https://"):
-        return http.client.HTTPConnection(host, port, timeout=_TIMEOUT)
-    if cluster.insecure or cluster.server_name:
-        # A name other than the host's is checked by the provider; here an answer is enough.
-        tls = ssl._create_unverified_context()  # noqa: S323, SLF001  # pyright: ignore[reportPrivateUsage]
-    elif cluster.ca_data:
-        tls = ssl.create_default_context(cadata=base64.b64decode(cluster.ca_data).decode())
-    elif cluster.ca_file:
-        tls = ssl.create_default_context(cafile=path.resolve().parent / cluster.ca_file)
+def _connect(cluster: _Cluster, path: Path, proxy: str | None) -> http.client.HTTPConnection:
+    server, first = urlsplit(cluster.server), urlsplit(proxy or cluster.server)
+    host, port = first.hostname or "", first.port or (80 if proxy else None)
+    if server.scheme == "https":
+        tls = _tls(cluster, path)
+        connection = http.client.HTTPSConnection(host, port, timeout=_TIMEOUT, context=tls)
     else:
-        tls = ssl.create_default_context()
-    return http.client.HTTPSConnection(host, port, timeout=_TIMEOUT, context=tls)
+        connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT)
+    if proxy is not None:
+        headers: dict[str, str] = {}
+        if login := proxy_login(proxy):
+            basic = base64.b64encode(login.encode()).decode()
+            headers["Proxy-Authorization"] = f"Basic {basic}"
+        connection.set_tunnel(server.hostname or "", server.port, headers)
+    return connection
+
+
+def _tls(cluster: _Cluster, path: Path) -> ssl.SSLContext:
+    if cluster.insecure:
+        return ssl._create_unverified_context()  # noqa: S323, SLF001  # pyright: ignore[reportPrivateUsage]
+    bundle = None
+    if cluster.ca_data:
+        bundle = base64.b64decode(cluster.ca_data).decode()
+    elif cluster.ca_file:
+        bundle = str(path.resolve().parent / cluster.ca_file)
+    return tls_context(bundle, cluster.server_name)
 
 
 def _problem(text: str) -> ConfigError:

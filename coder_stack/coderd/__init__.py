@@ -31,6 +31,7 @@ from coder_stack.coderd.errors import (
     NoAnswer,
     NotEntitled,
     NotFound,
+    PasswordLoginDisabled,
     ProtocolError,
     ProtocolFault,
     RateLimited,
@@ -43,6 +44,10 @@ from coder_stack.coderd.errors import (
 from coder_stack.coderd.exchange import (
     Transport,
     api_server_transport,
+)
+from coder_stack.coderd.forward_proxy import (
+    forward_proxy,
+    proxy_login,
 )
 from coder_stack.coderd.license import (
     LicenseClaims,
@@ -84,6 +89,9 @@ from coder_stack.coderd.reasons import Reason, entitlements_reason, license_reas
 from coder_stack.coderd.retry import (
     Clock,
 )
+from coder_stack.coderd.tls import (
+    tls_context,
+)
 
 __all__ = [
     "AnswerLost",
@@ -123,6 +131,7 @@ __all__ = [
     "NotEntitled",
     "NotFound",
     "Organization",
+    "PasswordLoginDisabled",
     "ProtocolError",
     "ProtocolFault",
     "ProvisionerDaemon",
@@ -148,9 +157,12 @@ __all__ = [
     "entitlements_reason",
     "find_license",
     "fingerprint",
+    "forward_proxy",
     "judge",
     "license_reason",
     "preflight",
+    "proxy_login",
     "read_license",
     "service_proxy_url",
+    "tls_context",
 ]

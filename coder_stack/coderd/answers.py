@@ -167,6 +167,14 @@ def _not_sent(call: Call, base_url: str) -> CoderdError:
     return Unavailable(call.operation, why)
 
 
+def _not_passed_on(call: Call, base_url: str) -> CoderdError:
+    why = (
+        f"the proxy on the way to {base_url} does not connect to it; check proxy-url in the "
+        "kubeconfig, or HTTPS_PROXY and NO_PROXY."
+    )
+    return Unavailable(call.operation, why)
+
+
 def _lost(call: Call, _: str) -> CoderdError:
     why = "the connection broke or the time was up before an answer came."
     if call.idempotent:
@@ -199,6 +207,7 @@ def _garbled(call: Call, _: str) -> CoderdError:
 
 _FAILURES: dict[Failure, Callable[[Call, str], CoderdError]] = {
     Failure.NOT_SENT: _not_sent,
+    Failure.NOT_PASSED_ON: _not_passed_on,
     Failure.LOST: _lost,
     Failure.UNTRUSTED: _untrusted,
     Failure.TOO_LARGE: _too_large,

@@ -86,7 +86,7 @@ class Connection:
     @property
     def is_loopback(self) -> bool:
         """Whether the host is this machine."""
-        return _is_loopback(urlsplit(self.base_url).hostname or "")
+        return is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def may_carry_secrets(self) -> bool:
@@ -132,7 +132,8 @@ def _seconds(text: str) -> float:
         raise InvalidConnection(_OPERATION, f"{_DEADLINE} must be seconds; correct it.") from None
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -11,7 +11,8 @@ CoderdError                     reason                 what it is, and the requi
 │   ├── CertificateNotTrusted   CertificateNotTrusted  CP8: TLS verification failed
 │   └── ApiServerRefused        ApiServerRefused       CP8, U1: Kubernetes' own 401/403/404
 ├── Refused                                            coderd said no
-│   ├── Unauthenticated         Forbidden              CP6, L7, E6: 401, or no password login
+│   ├── Unauthenticated         Forbidden              CP6, L7, E6: 401
+│   │   └── PasswordLoginDisabled  Forbidden           CP6: 403 on login: single sign-on only
 │   ├── ForbiddenByRole         Forbidden              L7, E6: 403, or the 500 `rbac: forbidden`
 │   ├── NotEntitled             NotEntitled            E4: 403 of the license gate
 │   ├── RouteAbsent             NotSupported           L7: 404 `Route not found.` (AGPL build)
@@ -51,6 +52,7 @@ __all__ = [
     "NoAnswer",
     "NotEntitled",
     "NotFound",
+    "PasswordLoginDisabled",
     "ProtocolError",
     "ProtocolFault",
     "RateLimited",
@@ -170,6 +172,13 @@ class Unauthenticated(Refused):
     ) -> None:
         super().__init__(operation, why, status=status)
         self.credential: Credential = credential
+
+
+class PasswordLoginDisabled(Unauthenticated):
+    """No password is accepted, neither this one nor another: give a session token (CP6)."""
+
+    def __init__(self, operation: str, why: str, *, status: int | None = None) -> None:
+        super().__init__(operation, why, credential="password", status=status)
 
 
 class ForbiddenByRole(Refused):

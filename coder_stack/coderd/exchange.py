@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import httpx
@@ -24,6 +23,7 @@ from coder_stack.coderd.call import Call
 from coder_stack.coderd.connection import Connection
 from coder_stack.coderd.errors import InvalidConnection
 from coder_stack.coderd.retry import Deadline
+from coder_stack.coderd.tls import tls_context
 
 __all__ = ["Answer", "Exchange", "Failure", "Transport", "api_server_transport"]
 
@@ -39,6 +39,7 @@ class Failure(Enum):
     """Why there is no answer to judge."""
 
     NOT_SENT = "no connection"
+    NOT_PASSED_ON = "the proxy in between refused to connect"
     LOST = "sent, then the connection broke or the time was up"
     UNTRUSTED = "the certificate was not trusted"
     TOO_LARGE = "more than any answer of coderd"
@@ -69,7 +70,7 @@ class Exchange:
         self._connection = connection
         self._http = httpx.Client(
             transport=transport,
-            verify=_tls(connection.ca_bundle) if connection.ca_bundle else True,
+            verify=tls_context(connection.ca_bundle) if connection.ca_bundle else True,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             follow_redirects=False,
             # A proxy from the environment must not see what is meant for this machine alone.
@@ -107,7 +108,9 @@ class Exchange:
             response = self._http.send(request, stream=True)
             with contextlib.closing(response):
                 body = _read(response, deadline)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as e:
+        except httpx.ProxyError:
+            return Failure.NOT_PASSED_ON
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as e:
             return Failure.UNTRUSTED if _is_about_certificates(e) else Failure.NOT_SENT
         except (httpx.UnsupportedProtocol, httpx.LocalProtocolError):
             return Failure.UNSENDABLE
@@ -129,20 +132,26 @@ def api_server_transport(
     cert_file: str | None = None,
     key_file: str | None = None,
     bearer: Callable[[], SecretStr] | None = None,
+    server_name: str | None = None,
+    proxy: str | None = None,
 ) -> Transport:
     """A transport with a kubeconfig's credentials, for a `base_url` made by `service_proxy_url`.
 
-    `bearer` is asked for every request, because tokens of exec plugins expire. Verification cannot
+    `bearer` is asked for every request, because tokens of exec plugins expire. `server_name` is
+    verified in place of the URL's host, `proxy` is what `forward_proxy` found. Verification cannot
     be turned off.
     """
-    context = ssl.create_default_context() if ca_file is None else _tls(ca_file)
+    context = tls_context(ca_file, server_name)
     if cert_file is not None:
         try:
             context.load_cert_chain(cert_file, key_file)
         except (OSError, ValueError):
             why = "the client certificate of the kubeconfig cannot be read; check its files."
             raise InvalidConnection("connect to the Kubernetes API server", why) from None
-    inner = httpx.HTTPTransport(verify=context)
+    # The authorities of the kubeconfig are the cluster's, not those of a proxy that speaks https.
+    own = tls_context() if proxy and proxy.startswith("https:") else None
+    between = httpx.Proxy(proxy, ssl_context=own) if proxy else None
+    inner = httpx.HTTPTransport(verify=context, proxy=between)
     return inner if bearer is None else _WithBearer(inner, bearer)
 
 
@@ -196,16 +205,6 @@ def _answer(response: httpx.Response, body: bytes) -> Answer:
         retry_after=response.headers.get("Retry-After"),
         location=response.headers.get("Location"),
     )
-
-
-def _tls(bundle: str) -> ssl.SSLContext:
-    try:
-        if "-----BEGIN" in bundle:
-            return ssl.create_default_context(cadata=bundle)
-        return ssl.create_default_context(cafile=str(Path(bundle).expanduser()))
-    except (OSError, ValueError):
-        why = "the CA bundle cannot be read as PEM; check the setting and the file."
-        raise InvalidConnection("connect to coderd", why) from None
 
 
 def _is_about_certificates(error: BaseException) -> bool:

@@ -23,6 +23,7 @@ from coder_stack.coderd.errors import (
     LicenseCheck,
     NotEntitled,
     NotFound,
+    PasswordLoginDisabled,
     RouteAbsent,
     ServerFault,
     Unauthenticated,
@@ -44,6 +45,7 @@ class Said(BaseModel):
     validations: List[_Validation] = ()
 
 
+_GIVE_A_TOKEN = "give a session token (secret config token, or access.tokenSecret)."  # noqa: S105  # no token itself
 Maker = Callable[[Call, int, Said], CoderdError]
 
 
@@ -66,8 +68,13 @@ def _suspended(call: Call, status: int, _: Said) -> CoderdError:
 
 
 def _no_password_login(call: Call, status: int, _: Said) -> CoderdError:
-    why = "coderd does not let this user log in with a password; give a session token instead."
-    return Unauthenticated(call.operation, why, credential="password", status=status)
+    why = f"password authentication is disabled in coderd; {_GIVE_A_TOKEN}"
+    return PasswordLoginDisabled(call.operation, why, status=status)
+
+
+def _other_login_type(call: Call, status: int, _: Said) -> CoderdError:
+    why = f"this user logs in to coderd in another way than with a password; {_GIVE_A_TOKEN}"
+    return PasswordLoginDisabled(call.operation, why, status=status)
 
 
 def _key_rejected(call: Call, status: int, said: Said) -> CoderdError:
@@ -218,7 +225,8 @@ _ROWS = (
     _Row(401, _unauthenticated, r"^provisioner daemon key required"),
     _Row(401, _unauthenticated),
     _Row(403, _not_entitled, r" is an? (Premium|Enterprise) feature\. Contact sales!$"),
-    _Row(403, _no_password_login, r"^Password authentication is disabled|^Incorrect login type"),
+    _Row(403, _no_password_login, r"^Password authentication is disabled"),
+    _Row(403, _other_login_type, r"^Incorrect login type"),
     _Row(403, _forbidden, r"^Forbidden\.$|^You are not authorized to use this endpoint"),
     _Row(403, _forbidden),
     _Row(404, _route_absent, r"^Route not found\.$"),

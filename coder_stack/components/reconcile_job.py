@@ -16,7 +16,12 @@ from pulumi_kubernetes import batch, core, meta, rbac
 from coder_stack.components.labels import Labels
 from coder_stack.components.place import Place
 from coder_stack.components.pod import secret_env
-from coder_stack.components.reconcile_rights import Rule, cluster_rules, namespace_rules
+from coder_stack.components.reconcile_rights import (
+    Rule,
+    cluster_rules,
+    namespace_rules,
+    own_name,
+)
 from coder_stack.naming import fit
 from coder_stack.settings import ReconcileJob as JobSettings
 from coder_stack.settings import Settings
@@ -62,7 +67,7 @@ class ReconcileJob(pulumi.ComponentResource):
         self._cluster_name = fit(f"{plane.namespace}-{plane.name}-reconcile")
         self._place = Place(
             name=name,
-            object_name=fit(f"{plane.name}-reconcile"),
+            object_name=own_name(plane),
             namespace=args.namespace,
             labels=Labels(
                 name="coder-stack", instance=plane.name, component="reconcile", more=args.job.labels

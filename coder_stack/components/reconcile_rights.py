@@ -1,16 +1,19 @@
 """What an account may do that runs `pulumi up` of this stack inside the cluster: no wildcards.
 
-Pure. Only the kinds of object that the config makes, only in the namespaces that it names. A Role
-can be handed out only by somebody who has its rights, so those on workspaces are here as well.
+Pure. Only the kinds of object that the config makes, only in the namespaces that it names; where it
+only names a Secret, that one may be read. A Role can be handed out only by somebody who has its
+rights, so those on workspaces are here as well.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from coder_stack.settings import Settings
+from coder_stack.naming import fit
+from coder_stack.settings import ControlPlane, Settings
 
-__all__ = ["Rule", "cluster_rules", "namespace_rules"]
+__all__ = ["Rule", "cluster_rules", "namespace_rules", "own_name"]
 
+_RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
 _MANAGE = ("create", "delete", *_READ, "patch", "update")
 # As components/workspace_rights.py hands out.
@@ -29,7 +32,7 @@ class Rule:
 
 
 def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
-    """By namespace: everything where our objects are, less where only workspaces are."""
+    """By namespace: everything where our objects are, less where only workspaces or Secrets are."""
     plane = settings.control_plane
     fleet = [*settings.provisioners, *settings.proxies]
     homes = dict.fromkeys([plane.namespace, *(each.namespace or plane.namespace for each in fleet)])
@@ -42,19 +45,28 @@ def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
     rules[plane.namespace] += _control_plane_rules(settings)
     for namespace in _with_budgets(settings):
         rules[namespace].append(Rule("policy", ("poddisruptionbudgets",), _MANAGE))
+    for namespace, names in _borrowed_secrets(settings).items():
+        if namespace not in rules:
+            # These very rights are objects of the stack, too.
+            rules[namespace] = [Rule(_RBAC, ("roles", "rolebindings"), _KEEP, (own_name(plane),))]
+        if namespace not in homes:  # there every Secret may be read
+            rules[namespace].append(Rule("", ("secrets",), ("get",), names))
     return rules
 
 
-def cluster_rules(settings: Settings, own_name: str) -> list[Rule]:
+def own_name(plane: ControlPlane) -> str:
+    """Of the job's objects in each namespace."""
+    return fit(f"{plane.name}-reconcile")
+
+
+def cluster_rules(settings: Settings, cluster_name: str) -> list[Rule]:
     """Only for a namespace that belongs to the stack: to keep it, not to make or delete it."""
     if not settings.control_plane.create_namespace:
         return []
     return [
         Rule("", ("namespaces",), _KEEP, (settings.control_plane.namespace,)),
         # These very rights are objects of the stack, too.
-        Rule(
-            "rbac.authorization.k8s.io", ("clusterroles", "clusterrolebindings"), _KEEP, (own_name,)
-        ),
+        Rule(_RBAC, ("clusterroles", "clusterrolebindings"), _KEEP, (cluster_name,)),
     ]
 
 
@@ -62,7 +74,7 @@ def _workspace_rules() -> Iterable[Rule]:
     return (
         Rule("", ("pods", "persistentvolumeclaims"), _WORKSPACES),
         Rule("apps", ("deployments",), _WORKSPACES),
-        Rule("rbac.authorization.k8s.io", ("roles", "rolebindings"), _MANAGE),
+        Rule(_RBAC, ("roles", "rolebindings"), _MANAGE),
     )
 
 
@@ -83,6 +95,18 @@ def _with_budgets(settings: Settings) -> Iterable[str]:
         for each in (plane, *settings.proxies)
         if each.pod_disruption_budget
     )
+
+
+def _borrowed_secrets(settings: Settings) -> Mapping[str, tuple[str, ...]]:
+    """By namespace: the Secrets that the program itself reads and somebody else makes."""
+    # Whatever names a Secret with a namespace of its own belongs here.
+    references = (settings.access.token_secret, settings.license.secret)
+    home = settings.control_plane.namespace
+    found: dict[str, tuple[str, ...]] = {}
+    for each in filter(None, references):
+        namespace = each.namespace or home
+        found[namespace] = tuple(sorted({*found.get(namespace, ()), each.name}))
+    return found
 
 
 def _control_plane_rules(settings: Settings) -> Iterable[Rule]:

@@ -50,5 +50,7 @@ def service_proxy(target: ServiceProxy, stack: Kubeconfig) -> tuple[str, Transpo
         cert_file=settings.cert_file,
         key_file=settings.key_file,
         bearer=bearer if bearer().get_secret_value() else None,
+        server_name=settings.tls_server_name,
+        proxy=settings.proxy,
     )
     return url, transport

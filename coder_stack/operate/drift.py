@@ -32,8 +32,8 @@ class Look:
     settings: Drift
     deletes: int = 0
     replaces: int = 0
-    spared: tuple[str, ...] = ()
-    """URNs that a repair leaves alone."""
+    repairs: tuple[str, ...] = ()
+    """URNs that the counted update would touch; what rules ignore is not among them."""
     first: tuple[str, ...] = ()
     """URNs to repair before anything else can be looked at; then the result is `error`."""
 
@@ -52,7 +52,11 @@ def look(stack: StackEngine) -> Look:
         # It may be the half-done work of an update that has started since.
         stack.refuse_if_locked()
     spared = rules.spared(settings.ignore, story, now.date())
-    return Look(report, settings, story.deletes, story.replaces, spared)
+    return Look(report, settings, story.deletes, story.replaces, _repairs(story, spared))
+
+
+def _repairs(story: Story, spared: Sequence[str]) -> tuple[str, ...]:
+    return tuple(urn for urn in story.planned if urn not in spared)
 
 
 def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:

@@ -103,13 +103,14 @@ class StackEngine:
         """What a refresh finds and what an update would do; writes nothing, locks nothing."""
         return self._operation("preview")
 
-    def up(self, *, only: Iterable[str] = (), spared: Iterable[str] = ()) -> Story:
-        """Refresh, then bring to what the program says: everything, or some URNs, or all but some.
+    def up(self, *, only: Iterable[str]) -> Story:
+        """Refresh, then bring these URNs to what the program says, and no other.
 
-        A resource is refreshed and repaired before those that depend on it are looked at.
+        A resource is refreshed and repaired before those that depend on it are looked at. The stack
+        itself is always named: without any target the engine would take all.
         """
-        chosen = [("--target", urn) for urn in only] + [("--exclude", urn) for urn in spared]
-        return self._operation("up", "--yes", "--skip-preview", *chain.from_iterable(chosen))
+        chosen = chain.from_iterable(("--target", urn) for urn in (_ROOT, *only))
+        return self._operation("up", "--yes", "--skip-preview", *chosen)
 
     def refuse_if_locked(self) -> None:
         """A preview does not ask for the lock, so it would show an update's half-done work.

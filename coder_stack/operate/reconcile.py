@@ -1,9 +1,9 @@
 """Repair one stack, if there is drift and the repair is no bigger than allowed (D3).
 
 Looks first, and does nothing on a clean stack. What keeps coderd out of reach is repaired before
-the rest can be looked at. Then one `pulumi up --refresh`, which the backend's lock keeps alone, and
-another look that says what came of it. What a rule ignores starts no repair, and a resource of
-which it ignores all is left out of one.
+the rest can be looked at. Then a `pulumi up --refresh` of exactly the resources that the look has
+counted, which the backend's lock keeps alone: what changed since is not touched. Another look says
+what came of it, and what it finds beyond is repaired in a further round within the same limits.
 """
 
 import time
@@ -15,11 +15,14 @@ from coder_stack.operate.drift import Look, look
 from coder_stack.operate.engine import CutShortError, StackEngine
 from coder_stack.operate.failures import LockedError
 from coder_stack.operate.report import Report
+from coder_stack.operate.steps import Story
 from coder_stack.settings import Drift
 
-__all__ = ["Limits", "reconcile", "refusal"]
+__all__ = ["Done", "Limits", "reconcile", "refusal"]
 
 T = TypeVar("T")
+# One does for most. A license that came back opens the gate of what depends on it, for the next.
+_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -33,18 +36,44 @@ class Limits:
     pause_seconds: float = 2
 
 
+@dataclass(frozen=True)
+class Done:
+    """What the updates of this run have deleted and replaced so far."""
+
+    deletes: int = 0
+    replaces: int = 0
+
+
 def reconcile(stack: StackEngine, limits: Limits) -> Report:
     """What a look says after the repair, or before it if there was none."""
     found, repaired = _looked(stack, limits), False
     if found.first:
         found, repaired = _within_reach(stack, limits, found.first), True
-    if found.report.result != "drift":
-        return found.report.model_copy(update={"repaired": repaired})
-    if refused := refusal(found, limits):
-        return found.report.model_copy(update={"repaired": repaired, "refused": refused})
-    spared = found.spared
-    _patiently(lambda: stack.up(spared=spared), limits)
-    return _looked(stack, limits).report.model_copy(update={"repaired": True})
+    done, tried = Done(), set[str]()
+    for _ in range(_ROUNDS):
+        if found.report.result != "drift":
+            break
+        if refused := refusal(found, limits, done):
+            return found.report.model_copy(update={"repaired": repaired, "refused": refused})
+        tried |= set(found.repairs)
+        story, cut = _updated(stack, limits, found.repairs)
+        done = Done(done.deletes + story.deletes, done.replaces + story.replaces)
+        found, repaired = _looked(stack, limits), True
+        if tried.issuperset(found.repairs):
+            if cut is not None:
+                raise cut
+            break
+    return found.report.model_copy(update={"repaired": repaired})
+
+
+def _updated(
+    stack: StackEngine, limits: Limits, repairs: Sequence[str]
+) -> tuple[Story, CutShortError | None]:
+    """What the update did. One that was cut short may lack what has gone missing since the look."""
+    try:
+        return _patiently(lambda: stack.up(only=repairs), limits), None
+    except CutShortError as cut:
+        return cut.story, cut
 
 
 def _within_reach(stack: StackEngine, limits: Limits, first: Sequence[str]) -> Look:
@@ -63,14 +92,19 @@ def _within_reach(stack: StackEngine, limits: Limits, first: Sequence[str]) -> L
     return _looked(stack, limits)
 
 
-def refusal(found: Look, limits: Limits) -> str | None:
-    """One sentence, if the plan deletes or replaces more than allowed."""
+def refusal(found: Look, limits: Limits, done: Done | None = None) -> str | None:
+    """One sentence, if the plan deletes or replaces more than allowed, with what was `done`."""
+    before = done or Done()
     allowed = _allowed(found.settings, limits)
-    planned = {"delete": found.deletes, "replace": found.replaces}
+    planned = {
+        "delete": (found.deletes, before.deletes),
+        "replace": (found.replaces, before.replaces),
+    }
     over = [
-        f"{verb} {planned[verb]} resources (allowed: {allowed[verb]}; see --max-{verb}s)"
-        for verb in planned
-        if planned[verb] > allowed[verb]
+        f"{verb} {more} resources{f' after {so_far}' if so_far else ''} "
+        f"(allowed: {allowed[verb]}; see --max-{verb}s)"
+        for verb, (more, so_far) in planned.items()
+        if more and more + so_far > allowed[verb]
     ]
     return f"Not repaired: the update would {' and '.join(over)}." if over else None
 

@@ -15,6 +15,7 @@ from coder_stack.operate.values import find, is_secret, is_unknown
 __all__ = ["Bags", "Step", "Story", "tell"]
 
 _STACK = "pulumi:pulumi:Stack"
+_KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
 _NOTHING_DONE = (OpType.SAME, OpType.READ, OpType.REFRESH)
 
 
@@ -91,6 +92,7 @@ class Story:
     errors: list[str] = field(default_factory=list[str])
     deletes: int = 0
     replaces: int = 0
+    """Without those of keys that are due by their age."""
 
 
 def tell(events: Iterable[EngineEvent]) -> Story:
@@ -117,10 +119,19 @@ def _keep_plan(story: Story, told: StepEventMetadata) -> None:
     if told.op in _NOTHING_DONE or told.type == _STACK or _is_default_provider(told.urn):
         return
     # A replacement is told in three steps: create-replacement, replace, delete-replaced.
-    story.replaces += told.op is OpType.REPLACE
+    story.replaces += told.op is OpType.REPLACE and not _is_due_by_age(told)
     story.deletes += told.op is OpType.DELETE
     if told.urn not in story.planned or told.op is OpType.REPLACE:
         story.planned[told.urn] = Step.of(told)
+
+
+def _is_due_by_age(told: StepEventMetadata) -> bool:
+    """Whether a key is replaced for its age alone: the config's own wish, and no drift.
+
+    A generated name changes along with the age.
+    """
+    because = set(told.keys or ())
+    return told.type == _KEY and "issued_on" in because and because <= {"issued_on", "name"}
 
 
 def _keep_outputs(story: Story, told: StepEventMetadata) -> None:

@@ -25,6 +25,7 @@ from coder_stack.settings.control_plane import (
 )
 from coder_stack.settings.drift import Drift, IgnoreRule
 from coder_stack.settings.fleet import Key, Provisioner, WorkspaceProxy
+from coder_stack.settings.hints import hints
 from coder_stack.settings.loading import SECRETS, ConfigError, load
 from coder_stack.settings.part import Part, SecretRef
 from coder_stack.settings.reconcile_job import ReconcileJob
@@ -62,5 +63,6 @@ __all__ = [
     "TokenSecret",
     "Workload",
     "WorkspaceProxy",
+    "hints",
     "load",
 ]

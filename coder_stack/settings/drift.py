@@ -43,5 +43,7 @@ class Drift(Part):
         default=0, ge=0, description="Resources that a reconcile may delete by itself."
     )
     max_replaces: int = Field(
-        default=5, ge=0, description="Resources that a reconcile may replace by itself."
+        default=5,
+        ge=0,
+        description="Resources that a reconcile may replace by itself, beside keys due by age.",
     )

@@ -1,12 +1,18 @@
 """`coder-stack reconcile` on a real engine: repairs drift, within limits, one at a time (D3)."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pulumi.automation import ConfigValue
 
+from coder_stack.operate.engine import Project as EngineProject
+from coder_stack.operate.engine import StackEngine
+from coder_stack.operate.reconcile import Limits, reconcile
+from coder_stack.operate.steps import Story
 from sandbox.engine import Engine
 from tests.engine.drifting import Drifting, drifting
 from tests.harness import Cluster
@@ -75,6 +81,53 @@ def test_D3_what_a_rule_ignores_is_left_alone_by_the_repair_of_something_else(
     code, report = stack.report("reconcile")
     assert (code, report["result"], report["resources"]) == (0, "clean", [])
     assert replicas() == 0, "one resource is repaired as a whole"
+
+
+@dataclass(frozen=True)
+class Worsening(StackEngine):
+    """The real engine; once, somebody acts after the look and before the update."""
+
+    acts: list[Callable[[], object]]
+
+    def up(self, **chosen: Any) -> Story:
+        while self.acts:
+            self.acts.pop()()
+        return super().up(**chosen)
+
+
+def test_D3_what_gets_worse_after_the_look_does_not_go_beyond_the_limits(
+    stack: Drifting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One replacement is allowed and looked at; then a second key needs one, and a Secret is gone.
+
+    The look's own is made whole. The Secret is a repair for the next round, the second key is not.
+    """
+    for name, value in stack.project.environment.items():
+        monkeypatch.setenv(name, value)
+    cluster, secret = stack.project.cluster, stack.project.path("secrets", "eu-provisioner-key")
+    eu, us = stack.key("eu"), stack.key("us")
+    eu.tags = {"region": "moon"}
+
+    def worse() -> None:
+        us.tags = {"region": "moon"}
+        cluster.delete(secret)
+
+    project = EngineProject.at(stack.project.folder)
+    engine = Worsening(project, stack.project.stack.name, [worse])
+
+    report = reconcile(engine, Limits(max_replaces=1))
+
+    assert (report.result, report.repaired) == ("drift", True)
+    assert report.refused is not None
+    assert report.refused.startswith("Not repaired: the update would replace 1 resources after 1 ")
+    assert [each.name for each in report.resources] == ["us-key"]
+    assert stack.key("eu").id != eu.id, "replaced"
+    assert cluster.get(secret), "and handed out"
+    assert stack.key("us").id == us.id, "not touched"
+
+    code, after = stack.report("reconcile")
+    assert (code, after["result"], after["repaired"]) == (0, "clean", True)
+    assert stack.key("us").tags["region"] == "eu"
 
 
 def test_D3_limits_and_locks_are_kept(stack: Drifting) -> None:

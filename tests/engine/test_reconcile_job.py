@@ -9,6 +9,7 @@ import base64
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,23 +35,47 @@ JOB = {
 
 @pytest.fixture
 def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed]:
-    """Up, with the kubeconfig from the environment: inside the cluster it is another one."""
+    """Up, with the kubeconfig from the environment: inside the cluster it is another one.
+
+    The license is in a Secret of another namespace.
+    """
     settings: dict[str, Any] = {"kubernetes": {}, "provisioners": FLEET, "reconcileJob": JOB}
     with (
         simulated(fresh=True) as coderd,
         deployed(engine, cluster, coderd, tmp_path, **settings) as stack,
+        elsewhere(stack) as namespace,
     ):
         stack.project.stack.workspace.env_vars["KUBECONFIG"] = str(cluster.kubeconfig)
-        stack.give("licenseJwt", license_text())
+        stack.configure(license={"secret": {"name": "coder-license", "namespace": namespace}})
         try:
             stack.up()
             yield stack
-        finally:  # the namespace takes all the rest with it
+        finally:  # the namespaces take all the rest with them
             for kind in ("clusterrolebindings", "clusterroles"):
                 path = f"/apis/rbac.authorization.k8s.io/v1/{kind}"
                 for name in cluster.names(path):
                     if name.startswith(stack.project.namespace):
                         cluster.delete(f"{path}/{name}")
+
+
+@contextmanager
+def elsewhere(stack: Deployed) -> Iterator[str]:
+    """A namespace that is not the stack's, with two Secrets."""
+    cluster, namespace = stack.project.cluster, vault(stack)
+    cluster.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
+    text = license_text()
+    stack.secrets.add(text)
+    for name, value in (("coder-license", text), ("somebody-elses", "hush")):
+        body = {"metadata": {"name": name}, "stringData": {"license": value}}
+        cluster.create(f"/api/v1/namespaces/{namespace}/secrets", body)
+    try:
+        yield namespace
+    finally:
+        cluster.delete(f"/api/v1/namespaces/{namespace}")
+
+
+def vault(stack: Deployed) -> str:
+    return f"{stack.project.namespace}-vault"
 
 
 @dataclass
@@ -137,10 +162,10 @@ def keep(stack: Deployed) -> None:
     project.cluster.create(project.path("secrets"), body)
 
 
-def may(stack: Deployed, verb: str, resource: str, namespace: str) -> bool:
+def may(stack: Deployed, verb: str, resource: str, namespace: str, name: str = "") -> bool:
     """What the API server says about the job's account."""
     user = f"system:serviceaccount:{stack.project.namespace}:coder-reconcile"
-    what = {"namespace": namespace, "verb": verb, "resource": resource}
+    what = {"namespace": namespace, "verb": verb, "resource": resource, "name": name}
     with stack.project.cluster.http() as http:
         review = {"spec": {"user": user, "resourceAttributes": what}}
         path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -160,11 +185,16 @@ def test_D4_the_job_repairs_the_stack_with_its_own_rights_and_writes_nowhere_els
     assert may(stack, "update", "secrets", stack.project.namespace)
     assert not may(stack, "get", "secrets", "kube-system")
     assert not may(stack, "delete", "namespaces", stack.project.namespace)
+    assert may(stack, "get", "secrets", vault(stack), "coder-license")
+    assert not may(stack, "update", "secrets", vault(stack), "coder-license")
+    assert not may(stack, "get", "secrets", vault(stack), "somebody-elses")
     container = {"name": "coder", "image": "example.invalid/evil:1"}
     pods = {"template": {"spec": {"containers": [container]}}}
     cluster.patch(path("deployments", "coder"), {"spec": pods})
     cluster.delete(path("secrets", "eu-provisioner-key"))
     cluster.delete(path("rolebindings", "eu-provisioner"))
+    stack.coderd.world.records.licenses.clear()
+    stack.coderd.world.refresh_entitlements()
     before = files(stack.project.folder)
 
     done = Pod(stack, tmp_path / "pod", engine.path(os.defpath)).run()
@@ -175,4 +205,5 @@ def test_D4_the_job_repairs_the_stack_with_its_own_rights_and_writes_nowhere_els
     assert "evil" not in str(deployment["spec"])
     assert stack.secret("eu-provisioner-key"), "restored from the state"
     assert "eu-provisioner" in cluster.names(path("rolebindings"))
+    assert stack.coderd.license_ids(), "added again, out of the other namespace's Secret"
     assert files(stack.project.folder) == before, "the image's root is read-only"

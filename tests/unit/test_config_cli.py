@@ -143,3 +143,14 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     result = run("check", str(tmp_path / "none.yaml"))
     assert result.exit_code == 1
     assert "cannot be read (No such file or directory)" in result.stderr
+
+
+def test_CP8_what_only_may_be_a_mistake_is_a_warning(stack_file: Path) -> None:
+    stack_file.write_text(
+        "config:\n"
+        "  coder-stack:controlPlane: { tls: { secretNames: [coder-tls] } }\n"
+        "  coder-stack:provisioners: [{ name: eu }]\n"
+    )
+    result = run("check", str(stack_file))
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"warning: {stack_file}: provisioners[0].url: the pods of ")

@@ -1,6 +1,7 @@
 """A cluster that does not answer is a mistake in the config, told before anything is registered."""
 
 import http.server
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ import yaml
 
 from coder_stack.kubeconfig import check_answers
 from coder_stack.settings import ConfigError, Kubernetes
+from tests.certificates import certificate
+from tests.forward_proxy import forward_proxy
 
 
 def write_kubeconfig(folder: Path, server: str, **changes: Any) -> Path:
@@ -40,7 +43,7 @@ def problem(
 
 
 @contextmanager
-def server(status: int) -> Iterator[str]:
+def server(status: int, tls: ssl.SSLContext | None = None) -> Iterator[str]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status)
@@ -49,7 +52,15 @@ def server(status: int) -> Iterator[str]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base's name
             """Quiet."""
 
-    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as listening:
+    class Server(http.server.HTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A client that does not trust the certificate hangs up."""
+
+    with Server(("127.0.0.1", 0), Handler) as listening:
+        if tls is not None:
+            listening.socket = tls.wrap_socket(
+                listening.socket, server_side=True, do_handshake_on_connect=False
+            )
         thread = threading.Thread(target=listening.serve_forever)
         thread.start()
         try:
@@ -118,3 +129,50 @@ def test_inside_a_pod_no_kubeconfig_is_needed(tmp_path: Path) -> None:
         "KUBECONFIG": str(tmp_path / "absent"),
     }
     check_answers(Kubernetes(), environment)
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Iterator[tuple[int, str]]:
+    """An API server whose certificate is for a name that no resolver knows: port and authority."""
+    authority, key = certificate(tmp_path, "server", "api.cluster.test")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(authority, key)
+    with server(200, tls) as url:
+        yield int(url.rpartition(":")[2]), str(authority)
+
+
+def through(folder: Path, url: str, authority: str, **fields: str) -> Path:
+    cluster = {"server": url, "certificate-authority": authority, **fields}
+    return write_kubeconfig(folder, url, clusters=[{"name": "c", "cluster": cluster}])
+
+
+@pytest.mark.parametrize("by", ["kubeconfig", "environment"])
+def test_CP11_the_cluster_is_asked_through_the_proxy(
+    tmp_path: Path, named: tuple[int, str], by: str
+) -> None:
+    with forward_proxy(named[0]) as proxy:
+        fields = {"proxy-url": proxy.url} if by == "kubeconfig" else {}
+        environment = {"HTTPS_PROXY": proxy.url} if by == "environment" else {}
+        path = through(tmp_path, "https://api.cluster.test:6443", named[1], **fields)
+        check_answers(Kubernetes(kubeconfig=str(path)), environment)
+        assert proxy.asked == ["api.cluster.test:6443"]
+
+        proxy.refusal = "407 Proxy Authentication Required"
+        assert "does not answer (Tunnel connection failed: 407" in problem(
+            path, environment=environment
+        )
+
+
+def test_CP11_the_clusters_certificate_is_verified_under_the_kubeconfigs_name(
+    tmp_path: Path, named: tuple[int, str]
+) -> None:
+    url = f"https://127.0.0.1:{named[0]}"
+    right = through(tmp_path, url, named[1], **{"tls-server-name": "api.cluster.test"})
+    check_answers(Kubernetes(kubeconfig=str(right)), {})
+    wrong = through(tmp_path, url, named[1], **{"tls-server-name": "other.test"})
+    assert "certificate verify failed" in problem(wrong)
+
+
+def test_CP11_a_proxy_that_cannot_be_used_is_a_mistake_in_the_config(tmp_path: Path) -> None:
+    path = through(tmp_path, "https://a.test", "", **{"proxy-url": "socks5://ann:hush-hush@p:1"})
+    assert "the kubeconfig's proxy-url must be http:// or https://" in problem(path)

@@ -10,6 +10,7 @@ from coder_stack.coderd import (
     KeyRejected,
     NotEntitled,
     NotFound,
+    PasswordLoginDisabled,
     ProtocolError,
     RateLimited,
     RouteAbsent,
@@ -67,8 +68,8 @@ REFUSALS: list[tuple[str, int, object, type[CoderdError]]] = [
     ("create_first_user", 500, message("Internal error creating user."), ServerFault),
     ("has_first_user", 404, message("Route not found."), RouteAbsent),
     ("login", 401, message("Incorrect email or password."), Unauthenticated),
-    ("login", 403, message("Password authentication is disabled."), Unauthenticated),
-    ("login", 403, message("Incorrect login type, attempting to use …"), Unauthenticated),
+    ("login", 403, message("Password authentication is disabled."), PasswordLoginDisabled),
+    ("login", 403, message("Incorrect login type, attempting to use …"), PasswordLoginDisabled),
     ("login", 401, message("Your account is suspended. Contact an admin."), Unauthenticated),
     # 3. tokens
     ("tokens", 400, message('"user" must be an existing uuid or username.'), InvalidRequest),

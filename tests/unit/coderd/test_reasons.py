@@ -19,6 +19,7 @@ LEAVES = [
     (errors.KeyRejected, "KeyRejected", True),
     (errors.NotEntitled, "NotEntitled", True),
     (errors.NotFound, "NotFound", True),
+    (errors.PasswordLoginDisabled, "Forbidden", True),
     (errors.ProtocolError, "ProtocolError", True),
     (errors.RateLimited, "RateLimited", False),
     (errors.RouteAbsent, "NotSupported", True),

@@ -7,6 +7,7 @@ from coder_stack.coderd import (
     InvalidLicense,
     InvalidRequest,
     NotEntitled,
+    PasswordLoginDisabled,
     Unauthenticated,
 )
 from tests.unit.coderd.every_call import EVERY_CALL
@@ -99,3 +100,22 @@ def test_a_401_says_which_credential_was_not_accepted(method: str, credential: s
 
     assert isinstance(error, Unauthenticated)
     assert error.credential == credential
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("Password authentication is disabled.", "password authentication is disabled in coderd"),
+        ("Incorrect login type, attempting to use …", "this user logs in to coderd in another way"),
+    ],
+)
+def test_CP6_single_sign_on_only_is_no_wrong_password(said: str, sentence: str) -> None:
+    """Another password would not help, so none is asked for."""
+    client = coderd(always(answer(403, message(said))))
+
+    error = error_of(lambda: EVERY_CALL["login"](client))
+
+    assert isinstance(error, PasswordLoginDisabled)
+    assert error.credential == "password"
+    assert sentence in str(error)
+    assert str(error).endswith("give a session token (secret config token, or access.tokenSecret).")

@@ -1,9 +1,7 @@
 """The client on real sockets of this machine: TLS, dropped connections, and what the log shows."""
 
 import contextlib
-import datetime
 import http.server
-import ipaddress
 import json
 import logging
 import socket
@@ -13,10 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from pydantic import SecretStr
 
 from coder_stack.coderd import (
@@ -29,6 +23,7 @@ from coder_stack.coderd import (
     Unavailable,
     api_server_transport,
 )
+from tests.certificates import certificate
 from tests.unit.coderd.fakes import PASSWORD, TOKEN, error_of
 from tests.unit.coderd.good_answers import BUILD
 
@@ -87,36 +82,6 @@ def listening(
         finally:
             server.shutdown()
             thread.join()
-
-
-def certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """A certificate for this machine that vouches for itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    built = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    cert_file, key_file = folder / f"{name}.crt", folder / f"{name}.key"
-    cert_file.write_bytes(built.public_bytes(serialization.Encoding.PEM))
-    key_file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return cert_file, key_file
 
 
 def server_tls(folder: Path, client_ca: Path | None = None) -> tuple[ssl.SSLContext, Path]:

@@ -6,16 +6,19 @@ import pytest
 import yaml
 
 from coder_stack.components.reconcile_job import PROJECT, ReconcileJob, ReconcileJobArgs
-from coder_stack.components.reconcile_rights import namespace_rules
+from coder_stack.components.reconcile_rights import Rule, namespace_rules
 from coder_stack.settings import (
     Access,
     ControlPlane,
     Ingress,
     Kubernetes,
+    License,
+    LicenseSecret,
     PodDisruptionBudget,
     Provisioner,
     SecretRef,
     Settings,
+    TokenSecret,
     WorkspaceProxy,
 )
 from coder_stack.settings import ReconcileJob as JobSettings
@@ -23,6 +26,8 @@ from sandbox.home import CHECKOUT
 from tests.unit.components import rendering
 from tests.unit.components.rendering import Recorder
 
+TOKEN = TokenSecret(name="coder-token", namespace="vault")
+LICENSE = LicenseSecret(name="coder-license", namespace="vault")
 IMAGE = "registry.example.com/coder-stack:1.2.0"
 
 
@@ -79,7 +84,8 @@ def test_D4_the_rendered_objects_are_those_of_the_snapshot(recorder: Recorder, c
             ),
             kubernetes=Kubernetes(context="production"),
             control_plane=exposed(create_namespace=False),
-            access=Access(through_api_server=True),
+            access=Access(through_api_server=True, token_secret=TOKEN),
+            license=License(secret=LICENSE),
         )
     rendering.check_snapshot("reconcile_job", case, recorder.manifests().values())
 
@@ -151,6 +157,38 @@ def test_D4_only_kinds_that_the_config_makes_are_allowed() -> None:
     with_ingress = Settings(control_plane=exposed(), access=Access(through_api_server=True))
     more = {r for rule in namespace_rules(with_ingress)["coder"] for r in rule.resources}
     assert more - plain == {"ingresses"}
+
+
+def test_D4_secrets_elsewhere_may_be_read_and_nothing_beside_them() -> None:
+    """Kubernetes grants a job no right to make objects by name, so it may only keep its own."""
+    rules = namespace_rules(
+        Settings(access=Access(token_secret=TOKEN), license=License(secret=LICENSE))
+    )
+    rights = Rule(
+        "rbac.authorization.k8s.io",
+        ("roles", "rolebindings"),
+        ("get", "patch", "update"),
+        ("coder-reconcile",),
+    )
+    secrets = Rule("", ("secrets",), ("get",), ("coder-license", "coder-token"))
+    assert rules["vault"] == [rights, secrets]
+
+
+@pytest.mark.parametrize("namespace", [None, "coder"])
+def test_D4_secrets_beside_coderd_need_no_further_right(namespace: str | None) -> None:
+    token = TOKEN.model_copy(update={"namespace": namespace})
+    assert namespace_rules(Settings(access=Access(token_secret=token))) == namespace_rules(
+        Settings()
+    )
+
+
+def test_D4_secrets_beside_workspaces_may_be_read_by_name_only() -> None:
+    fleet = Provisioner(name="eu", workspace_namespaces=("workspaces",))
+    license_ = LICENSE.model_copy(update={"namespace": "workspaces"})
+    rules = namespace_rules(Settings(provisioners=(fleet,), license=License(secret=license_)))
+    assert [rule for rule in rules["workspaces"] if "secrets" in rule.resources] == [
+        Rule("", ("secrets",), ("get",), ("coder-license",))
+    ]
 
 
 def test_D4_budgets_are_allowed_where_they_are_made() -> None:

@@ -57,8 +57,18 @@ SECRET = "kubernetes:core/v1:Secret"
 KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
 
 
-def drifted() -> Story:
-    return tell([step("refresh", DEPLOYMENT, {"spec": {"a": 1}}, {"spec": {"a": 2}}, "spec.a")])
+def drifted(name: str = "it") -> Story:
+    old, new = {"spec": {"a": 1}}, {"spec": {"a": 2}}
+    return tell(
+        [
+            step("refresh", DEPLOYMENT, old, new, "spec.a", name=name),
+            step("update", DEPLOYMENT, new, old, "spec.a", name=name),
+        ]
+    )
+
+
+def replacing(*names: str) -> Story:
+    return tell([step("replace", KEY, {"tags": 1}, {"tags": 2}, "tags", name=n) for n in names])
 
 
 def deleting() -> Story:
@@ -71,8 +81,10 @@ class Scripted:
 
     stories: Sequence[Story | CutShortError]
     locked: int = 0
-    stumbles: bool = False
-    """Whether an update of a part ends with an error."""
+    stumbles: int = 0
+    """So many updates end with an error."""
+    updates: list[Story] = field(default_factory=list[Story])
+    """What the engine tells of each."""
     name: str = "dev"
     done: list[str] = field(default_factory=list[str])
 
@@ -89,12 +101,12 @@ class Scripted:
             raise now
         return now
 
-    def up(self, only: Sequence[str] = (), spared: Sequence[str] = ()) -> Story:
-        words = [f"only {_name(urn)}" for urn in only] + [f"but {_name(urn)}" for urn in spared]
-        self.done.append(" ".join(["up", *words]))
-        if only and self.stumbles:
+    def up(self, only: Sequence[str]) -> Story:
+        self.done.append(" ".join(["up", *map(_name, only)]))
+        if self.stumbles:
+            self.stumbles -= 1
             raise CutShortError("It depends on what was not specified in --target list.", Story())
-        return Story()
+        return self.updates.pop(0) if self.updates else Story()
 
 
 def _name(urn: str) -> str:
@@ -114,7 +126,11 @@ def test_D3_a_clean_stack_is_left_alone() -> None:
 def test_D3_drift_is_repaired_by_one_update_and_looked_at_again() -> None:
     stack = Scripted([drifted(), Story()])
     report = run(stack)
-    assert (report.result, report.repaired, stack.done) == ("clean", True, ["look", "up", "look"])
+    assert (report.result, report.repaired, stack.done) == (
+        "clean",
+        True,
+        ["look", "up it", "look"],
+    )
 
 
 def test_D3_what_a_rule_covers_is_left_out_of_the_repair() -> None:
@@ -125,7 +141,7 @@ def test_D3_what_a_rule_covers_is_left_out_of_the_repair() -> None:
     found.config = {"coder-stack:drift": json.dumps({"ignore": [rule]})}
     stack = Scripted([found, Story()])
     assert run(stack).repaired
-    assert stack.done == ["look", "up but scaled", "look"]
+    assert stack.done == ["look", "up it", "look"]
 
 
 def out_of_reach(*told: EngineEvent) -> CutShortError:
@@ -147,7 +163,7 @@ def test_D3_what_a_failed_refresh_has_recorded_as_gone_is_repaired_first_too() -
     stack = Scripted([out_of_reach(to_be_made), Story()])
     report = run(stack)
     assert (report.result, report.repaired) == ("clean", True)
-    assert stack.done == ["look", "up only service", "look"]
+    assert stack.done == ["look", "up service", "look"]
 
 
 @pytest.mark.parametrize("stumbles", [False, True])
@@ -155,14 +171,14 @@ def test_D3_what_keeps_coderd_out_of_reach_is_repaired_first(stumbles: bool) -> 
     stack = Scripted([service_gone(), drifted(), Story()], stumbles=stumbles)
     report = run(stack)
     assert (report.result, report.repaired) == ("clean", True)
-    assert stack.done == ["look", "up only service", "look", "up", "look"]
+    assert stack.done == ["look", "up service", "look", "up it", "look"]
 
 
 def test_D3_a_repair_that_brings_coderd_no_nearer_ends_with_its_own_error() -> None:
     stack = Scripted([service_gone()], stumbles=True)
     with pytest.raises(CutShortError, match="--target list"):
         run(stack)
-    assert stack.done == ["look", "up only service", "look"]
+    assert stack.done == ["look", "up service", "look"]
 
 
 def test_D3_half_of_another_updates_work_is_not_repaired() -> None:
@@ -222,6 +238,63 @@ def test_D3_what_lies_in_coderd_waits_for_a_whole_look() -> None:
 def test_D3_what_an_update_could_not_repair_is_still_drift() -> None:
     report = run(Scripted([drifted()]))
     assert (report.result, report.repaired) == ("drift", True)
+
+
+def test_D3_what_got_worse_after_the_look_is_not_touched_and_counts_with_what_was_done() -> None:
+    """One replacement was looked at and is made; the next would be one too many."""
+    found = [replacing("eu"), replacing("us")]
+    stack = Scripted([*found], updates=[replacing("eu")])
+    report = run(stack, max_replaces=1)
+    assert stack.done == ["look", "up eu", "look"]
+    assert (report.result, report.repaired) == ("drift", True)
+    assert report.refused == (
+        "Not repaired: the update would replace 1 resources after 1 "
+        "(allowed: 1; see --max-replaces)."
+    )
+    stack = Scripted([*found, Story()], updates=[replacing("eu"), replacing("us")])
+    assert run(stack, max_replaces=2).result == "clean"
+    assert stack.done == ["look", "up eu", "look", "up us", "look"]
+
+
+def test_D3_a_world_that_never_rests_is_left_to_the_next_run() -> None:
+    stack = Scripted([drifted(name) for name in "abcdef"])
+    report = run(stack)
+    assert stack.done == ["look", "up a", "look", "up b", "look", "up c", "look"]
+    assert (report.result, report.repaired) == ("drift", True)
+
+
+def test_D3_an_update_that_lacks_what_went_missing_after_the_look_is_repeated_with_it() -> None:
+    stack = Scripted([drifted("secret"), drifted("key"), Story()], stumbles=1)
+    assert run(stack).result == "clean"
+    assert stack.done == ["look", "up secret", "look", "up key", "look"]
+
+
+def test_D3_an_update_that_failed_is_an_error_if_nothing_new_is_found() -> None:
+    stack = Scripted([drifted()], stumbles=1)
+    with pytest.raises(CutShortError, match="--target list"):
+        run(stack)
+    assert stack.done == ["look", "up it", "look"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "because", "counted"),
+    [
+        (KEY, ["issued_on"], 0),
+        (KEY, ["name", "issued_on"], 0),
+        (KEY, ["issued_on", "tags"], 1),
+        (KEY, ["name"], 1),
+        (KEY, [], 1),
+        (DEPLOYMENT, ["issued_on"], 1),
+    ],
+)
+def test_D3_keys_that_are_due_by_their_age_alone_do_not_count(
+    type_: str, because: list[str], counted: int
+) -> None:
+    """Keys made on one day fall due on one day; that is what the config asks for."""
+    event = step("replace", type_, {"a": 1}, {"a": 2}, "a")
+    assert event.resource_pre_event is not None
+    event.resource_pre_event.metadata.keys = because
+    assert tell([event]).replaces == counted
 
 
 def test_D3_a_repair_beyond_the_limits_is_not_begun() -> None:

@@ -1,0 +1,41 @@
+"""What is worth a second look in a config that is not wrong.
+
+Pure. Said as warnings, at every preview and by `coder-stack config check`: whether they hold is
+decided outside of the config, such as by the names that a certificate covers.
+"""
+
+from collections.abc import Iterator
+
+from coder_stack.settings.tree import Settings
+
+__all__ = ["hints"]
+
+
+def hints(settings: Settings) -> Iterator[str]:
+    """One sentence each, with the path of the field to set."""
+    yield from _certificate_of_the_service(settings)
+
+
+def _certificate_of_the_service(settings: Settings) -> Iterator[str]:
+    """A public certificate covers no `.svc` name, and pods then fail on it one by one."""
+    plane = settings.control_plane
+    if plane.tls is None:
+        return
+    doubtful = [
+        *(
+            (f"provisioners[{index}].url", f"provisioner {each.name}")
+            for index, each in enumerate(settings.provisioners)
+            if each.url is None and not each.ca_bundles
+        ),
+        *(
+            (f"proxies[{index}].primaryUrl", f"workspace proxy {each.name}")
+            for index, each in enumerate(settings.proxies)
+            if each.primary_url is None and plane.access_url is None and not each.ca_bundles
+        ),
+    ]
+    for field, pods in doubtful:
+        yield (
+            f"{field}: the pods of {pods} reach coderd at {plane.in_cluster_url}, a name that no "
+            "public certificate covers; set it to a URL that controlPlane.tls covers, or give "
+            f"{field.partition('.')[0]}.caBundles if the certificate is for the Service."
+        )

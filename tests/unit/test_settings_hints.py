@@ -1,0 +1,74 @@
+"""What a preview warns of, because only the world outside of the config can tell."""
+
+from typing import Any
+
+import pytest
+
+from coder_stack.settings import (
+    ControlPlane,
+    Provisioner,
+    SecretRef,
+    Settings,
+    Tls,
+    WorkspaceProxy,
+    hints,
+)
+
+TLS = Tls(secret_names=("coder-tls",))
+CA = (SecretRef(name="ca", key="ca.crt"),)
+
+
+def provisioner(**fields: Any) -> Provisioner:
+    return Provisioner(name="eu", **fields)
+
+
+def proxy(**fields: Any) -> WorkspaceProxy:
+    return WorkspaceProxy(name="paris", access_url="https://paris.test", **fields)
+
+
+def told(plane: ControlPlane, *fleet: Provisioner | WorkspaceProxy) -> list[str]:
+    return list(
+        hints(
+            Settings(
+                control_plane=plane,
+                provisioners=tuple(each for each in fleet if isinstance(each, Provisioner)),
+                proxies=tuple(each for each in fleet if isinstance(each, WorkspaceProxy)),
+            )
+        )
+    )
+
+
+def test_CP8_a_certificate_that_may_not_cover_the_service_is_hinted_at_with_the_field() -> None:
+    (daemons, proxies) = told(ControlPlane(tls=TLS), provisioner(), proxy())
+    assert daemons == (
+        "provisioners[0].url: the pods of provisioner eu reach coderd at "
+        "https://coder.coder.svc.cluster.local:443, a name that no public certificate covers; set "
+        "it to a URL that controlPlane.tls covers, or give provisioners[0].caBundles if the "
+        "certificate is for the Service."
+    )
+    assert proxies.startswith("proxies[0].primaryUrl: the pods of workspace proxy paris ")
+
+
+@pytest.mark.parametrize(
+    ("plane", "each"),
+    [
+        pytest.param(ControlPlane(), provisioner(), id="no TLS"),
+        pytest.param(ControlPlane(), proxy(), id="no TLS, proxy"),
+        pytest.param(ControlPlane(tls=TLS), provisioner(url="https://coder.test"), id="own URL"),
+        pytest.param(ControlPlane(tls=TLS), proxy(primary_url="https://a.test"), id="own primary"),
+        pytest.param(
+            ControlPlane(tls=TLS, access_url="https://coder.test"), proxy(), id="access URL"
+        ),
+        pytest.param(ControlPlane(tls=TLS), provisioner(ca_bundles=CA), id="authority"),
+        pytest.param(ControlPlane(tls=TLS), proxy(ca_bundles=CA), id="authority, proxy"),
+    ],
+)
+def test_CP8_nothing_is_hinted_at_where_the_certificate_is_known_to_fit(
+    plane: ControlPlane, each: Provisioner | WorkspaceProxy
+) -> None:
+    assert told(plane, each) == []
+
+
+def test_CP8_the_access_url_is_not_where_daemons_connect() -> None:
+    plane = ControlPlane(tls=TLS, access_url="https://coder.test")
+    assert len(told(plane, provisioner())) == 1
