@@ -9,7 +9,9 @@ import base64
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-__all__ = ["gated_replicas", "material_secret", "revision"]
+from coder_stack.conditions import secret_fault
+
+__all__ = ["gated_replicas", "material_fault", "material_secret", "revision"]
 
 
 def gated_replicas(
@@ -52,3 +54,16 @@ def material_secret(
         lambda text: base64.b64encode((text or "").encode()).decode()
     )
     return core.v1.Secret(name, metadata=metadata, data={key: encoded}, opts=opts)
+
+
+def material_fault(
+    secret: core.v1.Secret, key: str, sha256: pulumi.Output[str]
+) -> pulumi.Output[str]:
+    """What is wrong with the Secret as of the last look: one word, or empty.
+
+    Only the word leaves the secret: else the stack's conditions could not be read.
+    """
+    word = pulumi.Output.all(secret.data, sha256).apply(
+        lambda found: secret_fault(found[0], key, found[1])
+    )
+    return pulumi.Output.unsecret(word)

@@ -13,7 +13,12 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.gated import gated_replicas, material_secret, revision
+from coder_stack.components.gated import (
+    gated_replicas,
+    material_fault,
+    material_secret,
+    revision,
+)
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
 from coder_stack.components.place import Place, ready_replicas
@@ -201,6 +206,9 @@ class Provisioner(pulumi.ComponentResource):
             key_reason=key.reason,
             deferred=key.deferred,
             secret_name=self.secret.metadata.name,
+            secret_fault=material_fault(
+                self.secret, self._settings.key.secret_key, key.material_sha256
+            ),
             ready=ready_replicas(self.deployment),
             daemons=daemons.count,
             versions=daemons.versions,
@@ -224,6 +232,7 @@ class _Seen:
     key_reason: str = ""
     deferred: Sequence[str] = ()
     secret_name: str = ""
+    secret_fault: str = ""
     ready: int = 0
     daemons: int = 0
     versions: Sequence[str] = ()
@@ -270,7 +279,13 @@ def _conditions(want: Settings, found: _Seen) -> tuple[Condition, ...]:
             deferred=found.deferred,
             allowed=allowed,
         ),
-        secret_ready("ProvisionerKeySecretReady", about, found.secret_name, provisioned=awake),
+        secret_ready(
+            "ProvisionerKeySecretReady",
+            about,
+            found.secret_name,
+            provisioned=awake,
+            fault=found.secret_fault,
+        ),
         deployment_ready(about, want.replicas, found.ready, gated=not awake),
         daemons_connected(
             about,

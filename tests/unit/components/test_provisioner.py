@@ -4,9 +4,11 @@ Wiring only, on Pulumi's mocks; that the objects work is seen in tests/engine.
 """
 
 import base64
+import hashlib
 from datetime import date
 from typing import Any
 
+import pulumi
 import pytest
 
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs, age_in_days
@@ -23,7 +25,7 @@ ISSUED = {
     "key_id": "k-1",
     "name": "fleet-0a1b2c3d4e",
     "material": MATERIAL,
-    "material_sha256": "ab" * 32,
+    "material_sha256": hashlib.sha256(MATERIAL.encode()).hexdigest(),
     "created_at": "2026-01-01T00:00:00+00:00",
     "deferred": [],
     "reason": "",
@@ -69,7 +71,11 @@ def render(
                 adopted_material=adopted,
             ),
         )
-        return {"conditions": made.conditions, "summary": made.summary}
+        return {
+            "conditions": made.conditions,
+            "secret": pulumi.Output.from_input(made.conditions.is_secret()),
+            "summary": made.summary,
+        }
 
     return rendering.render(build)
 
@@ -269,6 +275,23 @@ class TestStatus:
         pods = by_type["DeploymentReady"]
         assert (pods["status"], pods["reason"]) == ("False", "Pending")
         assert pods["message"] == "1 of 3 pods are ready."
+
+    @pytest.mark.parametrize(
+        ("data", "reason"),
+        [({"key": "b3RoZXI="}, "SecretChanged"), ({"other": "b3RoZXI="}, "SecretMissing")],
+    )
+    def test_K4_S2_a_secret_with_something_else_is_not_called_written(
+        self, licensed: Recorder, data: dict[str, str], reason: str
+    ) -> None:
+        licensed.answers = {**licensed.answers, "Secret": {"data": data}}
+        by_type = {each["type"]: each for each in render(fleet())["conditions"]}
+        secret = by_type["ProvisionerKeySecretReady"]
+        assert (secret["status"], secret["reason"]) == ("False", reason)
+
+    def test_S2_the_verdict_on_a_secret_is_itself_no_secret(self, licensed: Recorder) -> None:
+        """Else nobody could read the stack's conditions."""
+        assert render(fleet())["secret"] is False
+        assert licensed.resources
 
     def test_S1_no_secret_is_in_what_is_exported(self, licensed: Recorder) -> None:
         seen = render(fleet())
