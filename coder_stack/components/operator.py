@@ -73,7 +73,8 @@ class Operator(pulumi.ComponentResource):
             wait_seconds=args.settings.wait_seconds,
             opts=self._child(*args.after),
         )
-        self.license = self._license()
+        stored = self._value("license", args.license.secret)
+        self.license = self._license(stored)
         self.entitlements = Entitlements(
             f"{name}-entitlements",
             connection=args.connection,
@@ -95,13 +96,12 @@ class Operator(pulumi.ComponentResource):
             version=self.access.version,
             license=self.license_facts,
         )
-        self.standing = self._standing(given)
+        self.standing = self._standing(given, stored)
         self.conditions = conditions_of(self.standing)
         self.register_outputs({"conditions": self.conditions})
 
-    def _license(self) -> License | None:
+    def _license(self, stored: SecretValue | None) -> License | None:
         args = self._args
-        stored = self._value("license", args.license.secret)
         jwt = stored.value if stored else args.license_jwt
         if jwt is None:
             return None
@@ -127,7 +127,9 @@ class Operator(pulumi.ComponentResource):
             opts=self._child(*self._args.after),
         )
 
-    def _standing(self, given: SecretValue | None) -> pulumi.Output[Standing]:
+    def _standing(
+        self, given: SecretValue | None, stored: SecretValue | None
+    ) -> pulumi.Output[Standing]:
         observed: dict[str, pulumi.Input[Any]] = {"user": self.access.user}
         if given:
             observed["secret_reason"] = given.reason
@@ -135,6 +137,8 @@ class Operator(pulumi.ComponentResource):
             observed["applied"] = self.license.applied
             observed["reason"] = self.license.reason
             observed["message"] = self.license.message
+        if stored:
+            observed["license_secret_reason"] = stored.reason
         return seen(_Seen, **observed).apply(self._judged)
 
     def _judged(self, found: "_Seen") -> Standing:
@@ -147,7 +151,11 @@ class Operator(pulumi.ComponentResource):
         if self.license:
             every.append(
                 conditions.license_applied(
-                    _NAME, applied=found.applied, reason=found.reason, message=found.message
+                    _NAME,
+                    applied=found.applied,
+                    reason=found.reason,
+                    message=found.message,
+                    secret_reason=found.license_secret_reason,
                 )
             )
         return Standing(conditions=tuple(every))
@@ -165,3 +173,4 @@ class _Seen:
     applied: bool = False
     reason: str = ""
     message: str = ""
+    license_secret_reason: str = ""
