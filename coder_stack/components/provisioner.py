@@ -18,6 +18,7 @@ from coder_stack.components.gated import (
     material_fault,
     material_secret,
     revision,
+    rollout,
 )
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
@@ -42,6 +43,8 @@ from coder_stack.settings import Image
 from coder_stack.settings import Provisioner as Settings
 
 __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
+
+_DAEMON_NAME = "CODER_PROVISIONER_DAEMON_NAME"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,14 +99,15 @@ class Provisioner(pulumi.ComponentResource):
         self.secret = self._secret()
         account = self._place.account(want.service_account_annotations)
         rights = self._rights(account)
-        self.deployment = self._place.deployment(
+        self._template = self._place.template(
             want,
             self._container(),
             account,
-            replicas=self._replicas,
             annotations={"checksum/secret": self.key.material_sha256},
             grace_seconds=want.termination_grace_period_seconds,
-            after=[self.secret, *rights],
+        )
+        self.deployment = self._place.deployment(
+            want, self._template, replicas=self._replicas, after=[self.secret, *rights]
         )
         self.daemons = self._daemons()
         self.standing = self._seen().apply(lambda found: _standing(want, found))
@@ -172,7 +176,7 @@ class Provisioner(pulumi.ComponentResource):
                 secret_env(
                     "CODER_PROVISIONER_DAEMON_KEY", self.secret.metadata.name, want.key.secret_key
                 ),
-                {"name": "CODER_PROVISIONER_DAEMON_NAME", "valueFrom": pod_name},
+                {"name": _DAEMON_NAME, "valueFrom": pod_name},
             ],
         )
 
@@ -186,8 +190,10 @@ class Provisioner(pulumi.ComponentResource):
             key_id=self.key.key_id,
             minimum=self._replicas,
             timeout_seconds=want.connect_timeout_seconds,
-            expected_version=operator.version,
-            revision=revision(self.key.material_sha256, self._replicas, self.deployment),
+            revision=revision(
+                self._template, self._replicas, self.deployment, self._args.image.reference
+            ),
+            rollout=None if _names_itself(want) else rollout(self.deployment, self._place),
             enabled=self.key.enabled,
             opts=self._place.child(self.deployment),
         )
@@ -246,6 +252,12 @@ def age_in_days(created_at: str, today: date) -> int | None:
     if not created_at:
         return None
     return (today - datetime.fromisoformat(created_at).astimezone(UTC).date()).days
+
+
+def _names_itself(want: Settings) -> bool:
+    """Whether the config gives the daemons other names than those of their pods."""
+    flagged = any(each.split("=", 1)[0] == "--name" for each in want.args)
+    return flagged or _DAEMON_NAME in {*want.env, *want.secret_env}
 
 
 def _standing(want: Settings, found: _Seen) -> Standing:
