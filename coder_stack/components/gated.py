@@ -81,13 +81,14 @@ def material_fault(
 ) -> pulumi.Output[str]:
     """What is wrong with the Secret as of the last look: one word, or empty.
 
-    Only the word leaves the secret: else the stack's conditions could not be read.
+    Only the word leaves the secret: else the stack's conditions could not be read. Of a Secret that
+    a refresh has found gone, Pulumi hands out what was asked for; the API server's uid is missing.
     """
-    word = pulumi.Output.all(secret.data, sha256).apply(
-        lambda found: secret_fault(found[0], key, found[1])
+    word = pulumi.Output.all(secret.data, _uid(secret), sha256).apply(
+        lambda found: secret_fault(found[0] if found[1] else None, key, found[2])
     )
     return pulumi.Output.unsecret(word)
 
 
-def _uid(deployment: apps.v1.Deployment) -> pulumi.Output[str | None]:
-    return deployment.metadata.apply(lambda metadata: metadata.uid if metadata else None)
+def _uid(made: apps.v1.Deployment | core.v1.Secret) -> pulumi.Output[str | None]:
+    return made.metadata.apply(lambda metadata: metadata.uid if metadata else None)
