@@ -5,6 +5,9 @@ by themselves beyond what was asked for, no request ids) and never hold a secret
 words of coderd/reasons.py, plus `Ready` and its kin for what is well.
 """
 
+import base64
+import binascii
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -28,6 +31,7 @@ __all__ = [
     "provisioner_key_ready",
     "proxy_healthy",
     "proxy_registered",
+    "secret_fault",
     "secret_ready",
 ]
 
@@ -83,9 +87,21 @@ def operator_access_ready(
     return _good(kind, component, "LoggedIn", f"As {user}.")
 
 
-def license_applied(component: str, *, applied: bool, reason: str, message: str) -> Condition:
-    """Our license is in coderd (L1-L7)."""
+def license_applied(
+    component: str, *, applied: bool, reason: str, message: str, secret_reason: str = ""
+) -> Condition:
+    """Our license is in coderd (L1-L7).
+
+    `secret_reason`: why the Secret that the license comes from could not be used. It comes first:
+    what coderd holds is then no longer what the stack declares.
+    """
     kind = "LicenseApplied"
+    if secret_reason:
+        why = "The Secret with the license is missing, lacks its key, or holds nothing."
+        if secret_reason == Reason.SECRET_MISSING:
+            return _bad(kind, component, secret_reason, why)
+        why = "The Secret with the license could not be read."
+        return _bad(kind, component, secret_reason, why, "Unknown")
     if applied:
         return _good(kind, component, "Applied", "The license of this stack is in coderd.")
     if not reason:
@@ -158,10 +174,37 @@ def provisioner_key_ready(
     return _good(kind, component, "Issued", f"Key {name}.")
 
 
-def secret_ready(kind: str, component: str, name: str, *, provisioned: bool) -> Condition:
-    """The Secret holds what coderd gave out."""
+def secret_fault(data: Mapping[str, str] | None, key: str, sha256: str | None) -> str:
+    """Compare what a Secret holds with the hash of what coderd gave out; empty: the same (S2).
+
+    NotFound: coderd has given out nothing, so there is nothing to compare with.
+    """
+    if not sha256:
+        return Reason.NOT_FOUND
+    try:
+        held = base64.b64decode((data or {}).get(key) or "", validate=True)
+    except (binascii.Error, ValueError):
+        return Reason.SECRET_CHANGED
+    if not held:
+        return Reason.SECRET_MISSING
+    return "" if hashlib.sha256(held).hexdigest() == sha256 else Reason.SECRET_CHANGED
+
+
+def secret_ready(
+    kind: str, component: str, name: str, *, provisioned: bool, fault: str = ""
+) -> Condition:
+    """The Secret holds what coderd gave out; `fault` as from `secret_fault`."""
     if not provisioned:
         return _not_entitled(kind, component, f"Secret {name} is empty until it is entitled.")
+    if fault == Reason.NOT_FOUND:
+        why = f"Coderd has given out nothing that Secret {name} could hold."
+        return _bad(kind, component, fault, why, "Unknown")
+    if fault == Reason.SECRET_MISSING:
+        why = f"Secret {name} is missing, lacks its key, or holds nothing."
+        return _bad(kind, component, fault, why)
+    if fault:
+        why = f"Secret {name} holds something else than what coderd gave out."
+        return _bad(kind, component, fault, why)
     return _good(kind, component, "Written", f"Secret {name}.")
 
 

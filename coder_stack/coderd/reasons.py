@@ -10,7 +10,7 @@ __all__ = ["Reason", "entitlements_reason", "license_reason"]
 
 
 class Reason(StrEnum):
-    """Written as they are shown. The last four have no leaf in errors.py."""
+    """Written as they are shown. The last five have no leaf in errors.py."""
 
     INVALID_CONNECTION = "InvalidConnection"
     INSECURE_CONNECTION = "InsecureConnection"
@@ -31,6 +31,7 @@ class Reason(StrEnum):
     SERVER_FAULT = "ServerFault"
     PROTOCOL_ERROR = "ProtocolError"
     SECRET_MISSING = "SecretMissing"  # noqa: S105  # L1: the Kubernetes Secret, its key or its value is not there
+    SECRET_CHANGED = "SecretChanged"  # noqa: S105  # S2: the Kubernetes Secret holds other bytes than coderd gave out
     PENDING = "Pending"  # L2: the control plane or operator access is not ready yet
     ENTITLEMENTS_QUERY_FAILED = "EntitlementsQueryFailed"  # E6: what is neither 401 nor 403
     ERROR = "Error"  # L7: what has no better word in the license condition

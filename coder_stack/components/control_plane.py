@@ -83,7 +83,8 @@ class ControlPlane(pulumi.ComponentResource):
             parent=self,
         )
         wanted = pulumi.Output.from_input(want.replicas if args.replicas is None else args.replicas)
-        deployment = site.deployment(want, coderd_container(site), account, replicas=wanted)
+        template = site.template(want, coderd_container(site), account)
+        deployment = site.deployment(want, template, replicas=wanted)
         service = _service(site)
         _options(site, service)
         self._outputs(site, wanted, deployment, service)

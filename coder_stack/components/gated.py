@@ -5,11 +5,17 @@ The material is in a Secret, and pods run once it was there; a license that is l
 """
 
 import base64
+import hashlib
+from collections.abc import Mapping
+from typing import Any
 
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-__all__ = ["gated_replicas", "material_secret", "revision"]
+from coder_stack.components.place import Place
+from coder_stack.conditions import secret_fault
+
+__all__ = ["gated_replicas", "material_fault", "material_secret", "revision", "rollout"]
 
 
 def gated_replicas(
@@ -23,17 +29,33 @@ def gated_replicas(
 
 
 def revision(
-    checksum: pulumi.Output[str], replicas: pulumi.Output[int], deployment: apps.v1.Deployment
+    template: core.v1.PodTemplateSpecArgs,
+    replicas: pulumi.Output[int],
+    deployment: apps.v1.Deployment,
+    coderd: str,
 ) -> pulumi.Output[str]:
-    """What the pods run with, how many they are, and whose: another one asks for another look.
+    """A hash of what the pods are, how many, whose, and of coderd's image (P4).
 
-    A Deployment that was gone and came back, or a whole cluster, has other pods than those that
-    coderd was asked about in the refresh before.
+    Another one asks for another look. The template is the program's own: what the API server fills
+    in, and what somebody else changes beside it, is no reason to look again. A Deployment that was
+    gone and came back, or a whole cluster, has other pods than those that coderd was asked about.
     """
-    owner = deployment.metadata.apply(lambda metadata: metadata and metadata.uid)
-    return pulumi.Output.all(checksum, replicas, owner).apply(
-        lambda parts: "/".join("" if part is None else str(part) for part in parts)
-    )
+    parts: list[pulumi.Input[Any]] = [template, replicas, _uid(deployment), coderd]
+    text = pulumi.Output.json_dumps(parts, default=vars, sort_keys=True)
+    return text.apply(lambda known: hashlib.sha256(known.encode()).hexdigest()[:16])
+
+
+def rollout(
+    deployment: apps.v1.Deployment, place: Place
+) -> pulumi.Output[Mapping[str, Any] | None]:
+    """Whose pods are waited for; None for a Deployment that a refresh has found gone."""
+    selector = ",".join(f"{name}={value}" for name, value in place.labels.selector.items())
+
+    def of(namespace: str, owner: str | None) -> Mapping[str, Any] | None:
+        known = {"namespace": namespace, "selector": selector, "uid": owner}
+        return known if owner else None
+
+    return pulumi.Output.all(place.namespace, _uid(deployment)).apply(lambda known: of(*known))
 
 
 def material_secret(
@@ -52,3 +74,21 @@ def material_secret(
         lambda text: base64.b64encode((text or "").encode()).decode()
     )
     return core.v1.Secret(name, metadata=metadata, data={key: encoded}, opts=opts)
+
+
+def material_fault(
+    secret: core.v1.Secret, key: str, sha256: pulumi.Output[str]
+) -> pulumi.Output[str]:
+    """What is wrong with the Secret as of the last look: one word, or empty.
+
+    Only the word leaves the secret: else the stack's conditions could not be read. Of a Secret that
+    a refresh has found gone, Pulumi hands out what was asked for; the API server's uid is missing.
+    """
+    word = pulumi.Output.all(secret.data, _uid(secret), sha256).apply(
+        lambda found: secret_fault(found[0] if found[1] else None, key, found[2])
+    )
+    return pulumi.Output.unsecret(word)
+
+
+def _uid(made: apps.v1.Deployment | core.v1.Secret) -> pulumi.Output[str | None]:
+    return made.metadata.apply(lambda metadata: metadata.uid if metadata else None)

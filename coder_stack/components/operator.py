@@ -80,7 +80,8 @@ class Operator(pulumi.ComponentResource):
             wait_seconds=args.settings.wait_seconds,
             opts=self._child(*args.after),
         )
-        self.license = self._license()
+        stored = self._value("license", args.license.secret)
+        self.license = self._license(stored)
         self.entitlements = Entitlements(
             f"{name}-entitlements",
             connection=self._connection,
@@ -100,13 +101,12 @@ class Operator(pulumi.ComponentResource):
             version=self.access.version,
             license=self.license_facts,
         )
-        self.standing = self._standing()
+        self.standing = self._standing(stored)
         self.conditions = conditions_of(self.standing)
         self.register_outputs({"conditions": self.conditions})
 
-    def _license(self) -> License | None:
+    def _license(self, stored: SecretValue | None) -> License | None:
         args = self._args
-        stored = self._value("license", args.license.secret)
         jwt = stored.value if stored else args.license_jwt
         if jwt is None:
             return None
@@ -135,7 +135,7 @@ class Operator(pulumi.ComponentResource):
         ref = self._args.settings.password_secret
         return None if ref is None else secret_place(ref, self._args.namespace)
 
-    def _standing(self) -> pulumi.Output[Standing]:
+    def _standing(self, stored: SecretValue | None) -> pulumi.Output[Standing]:
         observed: dict[str, pulumi.Input[Any]] = {
             "user": self.access.user,
             "accepted": self.access.accepted,
@@ -145,6 +145,8 @@ class Operator(pulumi.ComponentResource):
             observed["applied"] = self.license.applied
             observed["reason"] = self.license.reason
             observed["message"] = self.license.message
+        if stored:
+            observed["license_secret_reason"] = stored.reason
         return seen(_Seen, **observed).apply(self._judged)
 
     def _judged(self, found: "_Seen") -> Standing:
@@ -161,7 +163,11 @@ class Operator(pulumi.ComponentResource):
         if self.license:
             every.append(
                 conditions.license_applied(
-                    _NAME, applied=found.applied, reason=found.reason, message=found.message
+                    _NAME,
+                    applied=found.applied,
+                    reason=found.reason,
+                    message=found.message,
+                    secret_reason=found.license_secret_reason,
                 )
             )
         return Standing(conditions=tuple(every))
@@ -196,3 +202,4 @@ class _Seen:
     applied: bool = False
     reason: str = ""
     message: str = ""
+    license_secret_reason: str = ""

@@ -68,32 +68,39 @@ class Place:
             opts=self.child(),
         )
 
-    def deployment(
+    def template(
         self,
         want: Workload,
         container: Container,
         account: core.v1.ServiceAccount,
         *,
-        replicas: pulumi.Input[int],
         annotations: Mapping[str, pulumi.Input[str]] | None = None,
         grace_seconds: int = 60,
+    ) -> core.v1.PodTemplateSpecArgs:
+        """Pods with one container; `annotations` are theirs."""
+        return pod_template(
+            want,
+            container,
+            service_account=account.metadata.name,
+            labels=self.labels.all,
+            annotations=annotations,
+            grace_seconds=grace_seconds,
+        )
+
+    def deployment(
+        self,
+        want: Workload,
+        template: core.v1.PodTemplateSpecArgs,
+        *,
+        replicas: pulumi.Input[int],
         after: Sequence[pulumi.Resource] = (),
     ) -> apps.v1.Deployment:
-        """Pods with one container; `annotations` are theirs."""
+        """As many of those pods as wanted."""
         return apps.v1.Deployment(
             f"{self.name}-deployment",
             metadata=self.metadata(annotations=want.annotations),
             spec=apps.v1.DeploymentSpecArgs(
-                replicas=replicas,
-                selector=self.pods(),
-                template=pod_template(
-                    want,
-                    container,
-                    service_account=account.metadata.name,
-                    labels=self.labels.all,
-                    annotations=annotations,
-                    grace_seconds=grace_seconds,
-                ),
+                replicas=replicas, selector=self.pods(), template=template
             ),
             opts=self.child(*after),
         )

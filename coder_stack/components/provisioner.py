@@ -13,7 +13,13 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.gated import gated_replicas, material_secret, revision
+from coder_stack.components.gated import (
+    gated_replicas,
+    material_fault,
+    material_secret,
+    revision,
+    rollout,
+)
 from coder_stack.components.labels import Labels
 from coder_stack.components.operator_handle import OperatorHandle
 from coder_stack.components.place import Place, ready_replicas
@@ -37,6 +43,8 @@ from coder_stack.settings import Image
 from coder_stack.settings import Provisioner as Settings
 
 __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
+
+_DAEMON_NAME = "CODER_PROVISIONER_DAEMON_NAME"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,14 +99,15 @@ class Provisioner(pulumi.ComponentResource):
         self.secret = self._secret()
         account = self._place.account(want.service_account_annotations)
         rights = self._rights(account)
-        self.deployment = self._place.deployment(
+        self._template = self._place.template(
             want,
             self._container(),
             account,
-            replicas=self._replicas,
             annotations={"checksum/secret": self.key.material_sha256},
             grace_seconds=want.termination_grace_period_seconds,
-            after=[self.secret, *rights],
+        )
+        self.deployment = self._place.deployment(
+            want, self._template, replicas=self._replicas, after=[self.secret, *rights]
         )
         self.daemons = self._daemons()
         self.standing = self._seen().apply(lambda found: _standing(want, found))
@@ -166,7 +175,7 @@ class Provisioner(pulumi.ComponentResource):
                 secret_env(
                     "CODER_PROVISIONER_DAEMON_KEY", self.secret.metadata.name, want.key.secret_key
                 ),
-                {"name": "CODER_PROVISIONER_DAEMON_NAME", "valueFrom": pod_name},
+                {"name": _DAEMON_NAME, "valueFrom": pod_name},
             ],
         )
 
@@ -179,8 +188,10 @@ class Provisioner(pulumi.ComponentResource):
             key_id=self.key.key_id,
             minimum=self._replicas,
             timeout_seconds=want.connect_timeout_seconds,
-            expected_version=operator.version,
-            revision=revision(self.key.material_sha256, self._replicas, self.deployment),
+            revision=revision(
+                self._template, self._replicas, self.deployment, self._args.image.reference
+            ),
+            rollout=None if _names_itself(want) else rollout(self.deployment, self._place),
             enabled=self.key.enabled,
             opts=self._place.child(self.deployment),
         )
@@ -199,6 +210,9 @@ class Provisioner(pulumi.ComponentResource):
             key_reason=key.reason,
             deferred=key.deferred,
             secret_name=self.secret.metadata.name,
+            secret_fault=material_fault(
+                self.secret, self._settings.key.secret_key, key.material_sha256
+            ),
             ready=ready_replicas(self.deployment),
             daemons=daemons.count,
             versions=daemons.versions,
@@ -222,6 +236,7 @@ class _Seen:
     key_reason: str = ""
     deferred: Sequence[str] = ()
     secret_name: str = ""
+    secret_fault: str = ""
     ready: int = 0
     daemons: int = 0
     versions: Sequence[str] = ()
@@ -235,6 +250,12 @@ def age_in_days(created_at: str, today: date) -> int | None:
     if not created_at:
         return None
     return (today - datetime.fromisoformat(created_at).astimezone(UTC).date()).days
+
+
+def _names_itself(want: Settings) -> bool:
+    """Whether the config gives the daemons other names than those of their pods."""
+    flagged = any(each.split("=", 1)[0] == "--name" for each in want.args)
+    return flagged or _DAEMON_NAME in {*want.env, *want.secret_env}
 
 
 def _standing(want: Settings, found: _Seen) -> Standing:
@@ -268,7 +289,13 @@ def _conditions(want: Settings, found: _Seen) -> tuple[Condition, ...]:
             deferred=found.deferred,
             allowed=allowed,
         ),
-        secret_ready("ProvisionerKeySecretReady", about, found.secret_name, provisioned=awake),
+        secret_ready(
+            "ProvisionerKeySecretReady",
+            about,
+            found.secret_name,
+            provisioned=awake,
+            fault=found.secret_fault,
+        ),
         deployment_ready(about, want.replicas, found.ready, gated=not awake),
         daemons_connected(
             about,

@@ -90,14 +90,15 @@ class WorkspaceProxy(pulumi.ComponentResource):
             want.replicas, self.registration.provisioned, self.registration.enabled
         )
         self.secret = self._secret()
-        self.deployment = self._place.deployment(
+        self._template = self._place.template(
             want,
             self._container(),
             # A proxy asks nothing of Kubernetes.
             self._place.account(want.service_account_annotations, automount=False),
-            replicas=self._replicas,
             annotations={"checksum/secret": self.registration.proxy_token_sha256},
-            after=[self.secret],
+        )
+        self.deployment = self._place.deployment(
+            want, self._template, replicas=self._replicas, after=[self.secret]
         )
         self.service = self._service()
         if want.pod_disruption_budget:
@@ -179,7 +180,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
             proxy_name=want.name,
             timeout_seconds=want.health_timeout_seconds if want.replicas else 0,
             revision=revision(
-                self.registration.proxy_token_sha256, self._replicas, self.deployment
+                self._template, self._replicas, self.deployment, self._args.image.reference
             ),
             opts=self._place.child(self.deployment, self.service),
         )

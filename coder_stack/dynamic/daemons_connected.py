@@ -1,8 +1,8 @@
 """Readiness of provisioners: daemons that coderd has seen with this key, not pods that run (P3).
 
-Waits, with a deadline, until enough daemons have come with the key; since the old key is deleted
-only after this, a rotation never leaves pods without a way in (K5). Changes nothing in coderd.
-Versions that differ from coderd's are reported, not refused. Leaves alone the pods themselves.
+Waits, with a deadline, until enough daemons of the newest pods have come with the key (P4); since
+the old key is deleted only after this, a rotation never leaves pods without a way in (K5). Versions
+that differ from coderd's are reported, not refused. Changes nothing in coderd or in the cluster.
 """
 
 import sys
@@ -13,11 +13,12 @@ from typing import Annotated, Any
 import pulumi
 from pydantic import Field
 
-from coder_stack.coderd import CoderdError, KeyDaemons, NotEntitled, Reason
+from coder_stack.coderd import Coderd, CoderdError, KeyDaemons, NotEntitled, Reason
 from coder_stack.dynamic.base import CoderdInputs, CoderdProvider
 from coder_stack.dynamic.connection import Link
-from coder_stack.dynamic.failure import Failed
+from coder_stack.dynamic.failure import Failed, warn
 from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.rollout import Rollout, newest_pods
 from coder_stack.dynamic.wire import WireModel
 
 __all__ = ["DaemonsConnected", "DaemonsConnectedProvider", "Seen", "look"]
@@ -28,15 +29,17 @@ _PAUSE = 2.0
 
 
 class DaemonsInputs(CoderdInputs):
-    """`revision` is anything whose change asks for another wait, e.g. the pods' checksum."""
+    """`revision` is anything whose change asks for another wait, e.g. a hash of the pods."""
 
     organization: str
     key_id: str = ""
     minimum: Annotated[int, Field(ge=0)] = 1
     timeout_seconds: Annotated[float, Field(gt=0, le=LONGEST_WAIT)] = 150.0
     expected_version: str = ""
-    """Of coderd, for the skew; empty: none is reported."""
+    """For the skew; empty: coderd's own, asked at every look."""
     revision: str = ""
+    rollout: Rollout | None = None
+    """Whose pods are waited for; without it every daemon that has the key counts."""
     enabled: bool = True
 
 
@@ -56,9 +59,20 @@ class DaemonsState(DaemonsInputs, Seen):
     reason: str = ""
 
 
-def look(listed: tuple[KeyDaemons, ...], key_id: str, expected_version: str) -> Seen:
-    """Count the key's daemons; a build's suffix (`+abc1234`) makes no other version."""
-    daemons = [daemon for each in listed if str(each.key.id) == key_id for daemon in each.daemons]
+def look(
+    listed: tuple[KeyDaemons, ...], key_id: str, expected_version: str, prefix: str = ""
+) -> Seen:
+    """Count the key's daemons whose names begin so.
+
+    A build's suffix (`+abc1234`) makes no other version.
+    """
+    daemons = [
+        daemon
+        for each in listed
+        if str(each.key.id) == key_id
+        for daemon in each.daemons
+        if daemon.name.startswith(prefix)
+    ]
     versions = sorted({_release(daemon.version) for daemon in daemons})
     expected = _release(expected_version)
     skewed = tuple(v for v in versions if v != expected) if expected else ()
@@ -104,15 +118,16 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
         except NotEntitled:
             return _state(known, _seen(known), Reason.NOT_ENTITLED)
         reason = "" if known.enabled else Reason.NOT_ENTITLED
-        return _state(known, look(listed, known.key_id, known.expected_version), reason)
+        return _state(known, look(listed, known.key_id, _expected(link, known)), reason)
 
     def _wait(self, link: Link, want: DaemonsInputs) -> Seen:
         end = time.monotonic() + want.timeout_seconds
+        prefix = self._newest_pods(want)
         said = -1
         while True:
             try:
                 listed = link.quick.daemons_by_key(want.organization)
-                seen = look(listed, want.key_id, want.expected_version)
+                seen = look(listed, want.key_id, _expected(link, want), prefix)
             except CoderdError as error:
                 if error.permanent or time.monotonic() >= end:
                     raise
@@ -130,6 +145,19 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
                 )
                 raise Failed(Reason.PENDING, self.label(want), "wait", why)
             time.sleep(min(_PAUSE, left))
+
+    def _newest_pods(self, want: DaemonsInputs) -> str:
+        """How their names begin; empty if the cluster cannot tell, and then all daemons count.
+
+        Components may stand in a cluster that only Pulumi's own provider reaches.
+        """
+        if want.rollout is None or not want.minimum:
+            return ""
+        try:
+            return newest_pods(want.rollout, self._config.kubernetes)
+        except CoderdError as error:
+            warn(f"{self.label(want)}: those of earlier pods count as well: {error}")
+            return ""
 
 
 class DaemonsConnected(CoderdResource, module="coder", name="DaemonsConnected"):
@@ -152,6 +180,7 @@ class DaemonsConnected(CoderdResource, module="coder", name="DaemonsConnected"):
         timeout_seconds: float | None = None,
         expected_version: pulumi.Input[str] | None = None,
         revision: pulumi.Input[str] | None = None,
+        rollout: pulumi.Input[Mapping[str, Any] | None] | None = None,
         enabled: pulumi.Input[bool] = True,
         token: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
@@ -165,9 +194,15 @@ class DaemonsConnected(CoderdResource, module="coder", name="DaemonsConnected"):
             "timeout_seconds": timeout_seconds,
             "expected_version": expected_version,
             "revision": revision,
+            "rollout": rollout,
             "enabled": enabled,
         }
         super().__init__(DaemonsConnectedProvider(), resource_name, props, opts)
+
+
+def _expected(link: Link, inputs: DaemonsInputs) -> str:
+    """Coderd's version of now: it may have been upgraded since the last look."""
+    return inputs.expected_version or link.listed("build", Coderd.build_info).version
 
 
 def _release(version: str) -> str:

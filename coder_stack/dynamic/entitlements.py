@@ -89,6 +89,7 @@ def features_in_grace(facts: Facts) -> list[str]:
     return [name for name, each in facts.features.items() if each.entitlement == "grace_period"]
 
 
+_MOVING = ("usage", "warnings", "checked_at")
 _UNKNOWN: Mapping[str, Any] = dict.fromkeys(Facts.model_fields, Unknown())
 
 
@@ -128,9 +129,8 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
     def update_object(
         self, link: Link, want: EntitlementsInputs, known: EntitlementsState
     ) -> EntitlementsState:
-        """Stores what `check` saw."""
-        del known
-        return self._with_usage(link, want)
+        """Stores what `check` saw; without an answer, what moves stays as last known (E6)."""
+        return self._with_usage(link, want, known)
 
     def observe(self, link: Link, known: EntitlementsState) -> EntitlementsState | None:
         """As coderd has it now; without an answer, what was known and why (U1)."""
@@ -147,11 +147,15 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
         del state
         return "entitlements"
 
-    def _with_usage(self, link: Link, want: EntitlementsInputs) -> EntitlementsState:
-        try:
-            moving = {} if want.stale or want.reason else _moving(link.look(Coderd.entitlements))
-        except CoderdError:
-            moving = {}
+    def _with_usage(
+        self, link: Link, want: EntitlementsInputs, known: EntitlementsState | None = None
+    ) -> EntitlementsState:
+        moving: Mapping[str, Any] = _last_known(known)
+        if not want.stale:
+            try:
+                moving = {} if want.reason else _moving(link.look(Coderd.entitlements))
+            except CoderdError as error:
+                warn(f"{error.reason}: entitlements, usage: {error}")
         return EntitlementsState.model_validate({**dict(want), **moving})
 
 
@@ -165,6 +169,10 @@ def _moving(found: Found) -> dict[str, Any]:
         "warnings": found.warnings,
         "checked_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _last_known(known: EntitlementsState | None) -> dict[str, Any]:
+    return {name: getattr(known, name) for name in _MOVING} if known else {}
 
 
 class Entitlements(CoderdResource, module="coder", name="Entitlements"):

@@ -2,11 +2,13 @@
 
 A proxy announces itself within seconds; coderd calls it `ok` once it has reached the proxy's own
 URL, which may need a DNS name that somebody else makes. So this waits a while and then goes on with
-a warning: health is a condition, and no drift (W1). Changes nothing in coderd.
+a warning: health is a condition, and no drift (W1). What coderd saw of earlier pods counts for
+nothing (P4). Changes nothing in coderd.
 """
 
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any
 
 import pulumi
@@ -25,7 +27,7 @@ _PAUSE = 1.0
 
 
 class HealthInputs(CoderdInputs):
-    """`revision` is anything whose change asks for another wait, e.g. the pods' checksum."""
+    """`revision` is anything whose change asks for another wait, e.g. a hash of the pods."""
 
     proxy_id: str = ""
     proxy_name: str = ""
@@ -60,9 +62,10 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         return self._wait(link, want) if want.proxy_id else _state(want, None)
 
     def update_object(self, link: Link, want: HealthInputs, known: HealthState) -> HealthState:
-        """Wait anew."""
-        del known
-        return self.create_object(link, want)
+        """Wait anew; for other pods until coderd has looked at them."""
+        if not want.proxy_id:
+            return _state(want, None)
+        return self._wait(link, want, others=want.revision != known.revision)
 
     def observe(self, link: Link, known: HealthState) -> HealthState | None:
         """Look again."""
@@ -74,15 +77,25 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
             return known
         return _state(known, _find(proxies, known.proxy_id))
 
-    def _wait(self, link: Link, want: HealthInputs) -> HealthState:
+    def _wait(self, link: Link, want: HealthInputs, *, others: bool = False) -> HealthState:
+        """`others`: what coderd knows at first, it knows of pods that are gone.
+
+        It looks at a proxy once a minute and whenever one registers; `checked_at` tells when.
+        """
         end = time.monotonic() + want.timeout_seconds
+        earlier: datetime | None = None
         while True:
             try:
-                now = _state(want, _find(link.quick.workspace_proxies(), want.proxy_id))
+                found = _find(link.quick.workspace_proxies(), want.proxy_id)
             except CoderdError as error:
                 if error.permanent:
                     raise
-                now = _state(want, None)
+                found = None
+            if others and earlier is None and found:
+                earlier = found.status.checked_at
+            now = _state(want, found)
+            if found and earlier and found.status.checked_at == earlier:
+                now = now.model_copy(update={"health": "unknown"})
             if now.health == "ok":
                 return now
             if time.monotonic() >= end:

@@ -17,6 +17,7 @@ import httpx
 
 from sandbox.cluster import api
 from sandbox.pods import daemon, front_door, kubelet, proxy, watching
+from sandbox.pods.addresses import leading_to_coderd
 from sandbox.pods.container import Program, containers
 from sandbox.pods.program import Exited, Life
 
@@ -47,13 +48,14 @@ class Players:
             asyncio.TaskGroup() as tasks,
         ):
             tasks.create_task(front_door.give_addresses(kube, namespace))
+            leads = leading_to_coderd(kube, coderd_url)
             async for present in watching.objects(kube, "/api/v1", namespace, "pods"):
                 wanted = containers(present)
                 for uid in self._lives.keys() - wanted.keys():
                     self._lives.pop(uid).ended.set()
                 for uid in wanted.keys() - self._lives.keys():
                     if wanted[uid].program in _PROGRAMS:
-                        self._lives[uid] = Life(wanted[uid], coderd, beat)
+                        self._lives[uid] = Life(wanted[uid], coderd, beat, leads)
                         tasks.create_task(self._live(self._lives[uid], kube))
 
     async def _live(self, life: Life, kube: httpx.AsyncClient) -> None:

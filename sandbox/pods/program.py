@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import httpx
 
+from sandbox.pods.addresses import Leads
 from sandbox.pods.container import Container
 
 PREFIX = "/api/v2"
@@ -27,6 +28,8 @@ class Life:
     coderd: httpx.AsyncClient
     beat: float
     """Seconds between two signs of life; the real programs take 15 to 60."""
+    leads: Leads
+    """Whether a URL leads to coderd, seen from the pod."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     accepted: bool = False
     """Whether coderd took its last sign of life."""
@@ -38,6 +41,11 @@ class Life:
         except TimeoutError:
             return False
         return True
+
+    async def reach(self, url: str) -> None:
+        """End the program, as the real ones do, if nobody answers there."""
+        if not await self.leads(url):
+            raise Exited(f"nobody answers at {url}")
 
     async def call(
         self, method: str, path: str, headers: Mapping[str, str], **more: Any

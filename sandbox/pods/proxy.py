@@ -11,6 +11,7 @@ from sandbox.pods.program import PREFIX, Exited, Life, required
 
 TOKEN = "CODER_PROXY_SESSION_TOKEN"  # noqa: S105  # the name of the variable
 URL = "CODER_ACCESS_URL"
+PRIMARY = "CODER_PRIMARY_ACCESS_URL"
 _HEADER = "Coder-External-Proxy-Token"
 _ME = f"{PREFIX}/workspaceproxies/me"
 _PATIENCE = 10
@@ -20,6 +21,7 @@ _TRUE = ("1", "t", "true")
 async def run(life: Life, env: Mapping[str, str]) -> None:
     """From the first registration to the goodbye."""
     headers = {_HEADER: required(env, TOKEN)}
+    await life.reach(required(env, PRIMARY))
     # Another one each time: coderd does not let a replica come back that has said goodbye.
     replica = str(uuid.uuid4())
     body = registration(env, replica, life.container.pod, life.container.version)

@@ -1,11 +1,16 @@
 """Readiness by daemons through the real provider process, against the simulated coderd."""
 
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
+from tests.provider.api_server import ApiServer, api_server
 from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, Said
 from tests.provider.keys import KEYS
 from tests.simulation import Simulation
@@ -32,6 +37,31 @@ class Key:
             headers={"Coder-Provisioner-Daemon-Key": self.material},
             trust_env=False,
         ).raise_for_status()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[ApiServer]:
+    with api_server(tmp_path) as server:
+        yield server
+
+
+def rolled(cluster: ApiServer, **revisions: int) -> dict[str, Any]:
+    """A Deployment whose ReplicaSets have these revisions, beside one of somebody else."""
+    rows = [(f"eu-provisioner-{name}", number, "eu") for name, number in revisions.items()]
+    items = [
+        {
+            "metadata": {
+                "name": name,
+                "annotations": {"deployment.kubernetes.io/revision": str(number)},
+                "ownerReferences": [{"kind": "Deployment", "name": owner, "uid": f"{owner}-uid"}],
+            }
+        }
+        for name, number, owner in [*rows, ("us-provisioner-9", 99, "us")]
+    ]
+    body = {"kind": "ReplicaSetList", "apiVersion": "apps/v1", "items": items}
+    cluster.trouble = (200, json.dumps(body).encode())
+    place = {"namespace": "coder", "selector": "a=b", "uid": "eu-uid"}
+    return {"kubeconfig": cluster.kubeconfig, **place}
 
 
 def wish(coderd: Simulation, key_id: str, **more: Any) -> dict[str, Any]:
@@ -112,6 +142,71 @@ def test_K5_a_rotated_key_is_waited_for_in_place(licensed: Simulation, daemons: 
         daemons.update(held, wish(licensed, new.id, timeout_seconds=0.2))
     new.daemon("a")
     assert daemons.update(held, wish(licensed, new.id)).outputs["count"] == 1
+
+
+def test_P4_daemons_of_earlier_pods_do_not_count(
+    licensed: Simulation, daemons: Driven, cluster: ApiServer
+) -> None:
+    """Coderd lists them for three minutes more, whatever the new pods do."""
+    key = Key(licensed, "fleet")
+    key.daemon("eu-provisioner-1-aaaaa")
+    held = daemons.create(wish(licensed, key.id, rollout=rolled(cluster, **{"1": 1})))
+
+    other_pods = {"revision": "other", "rollout": rolled(cluster, **{"1": 1, "2": 2})}
+    with pytest.raises(Failure, match="0 of 1 have connected"):
+        daemons.update(held, wish(licensed, key.id, **other_pods, timeout_seconds=0.2))
+
+    key.daemon("eu-provisioner-2-bbbbb")
+    assert daemons.update(held, wish(licensed, key.id, **other_pods)).outputs["count"] == 1
+
+
+def test_P4_after_a_rollback_the_pods_of_the_older_set_are_the_newest(
+    licensed: Simulation, daemons: Driven, cluster: ApiServer
+) -> None:
+    key = Key(licensed, "fleet")
+    key.daemon("eu-provisioner-1-ccccc")
+    back = rolled(cluster, **{"1": 3, "2": 2})
+    assert daemons.create(wish(licensed, key.id, rollout=back)).outputs["connected"] is True
+
+
+@pytest.mark.parametrize("trouble", ["refused", "another cluster", "no answer", "not Kubernetes"])
+def test_P4_without_an_answer_of_the_cluster_every_daemon_counts_and_it_is_said(
+    licensed: Simulation, daemons: Driven, cluster: ApiServer, said: Said, trouble: str
+) -> None:
+    """A library user's cluster may be one that only Pulumi's own provider reaches."""
+    key = Key(licensed, "fleet")
+    key.daemon("any")
+    rollout = rolled(cluster, **{"1": 1})
+    match trouble:
+        case "refused":
+            cluster.refuse(403, "Forbidden")
+        case "another cluster":
+            rollout = {**rollout, "uid": "nobody-knows"}
+        case "no answer":
+            rollout = {**rollout, "kubeconfig": "/nowhere"}
+        case _:
+            cluster.trouble = (200, b"<html>")
+    held = daemons.create(wish(licensed, key.id, rollout=rollout))
+    assert held.outputs["connected"] is True
+    assert "those of earlier pods count as well" in said()
+
+
+def test_P3_P4_skew_is_judged_by_the_version_that_coderd_has_now(
+    licensed: Simulation, daemons: Driven
+) -> None:
+    key = Key(licensed, "fleet")
+    key.daemon("one", licensed.world.settings.version)
+    held = daemons.create(wish(licensed, key.id))
+    assert held.outputs["skewed"] == []
+
+    upgraded = replace(licensed.world.settings, version="v2.99.0+simulated")
+    licensed.world.settings = upgraded
+    seen = daemons.update(held, wish(licensed, key.id, revision="coderd's pods are others"))
+    assert seen.outputs["skewed"] == ["v2.30.0"]
+    read = daemons.read(held)
+    assert read is not None
+    assert read.outputs["skewed"] == ["v2.30.0"]
+    assert read.inputs == held.inputs
 
 
 def test_unknown_values_pass_through_check(licensed: Simulation, daemons: Driven) -> None:

@@ -9,6 +9,7 @@ from tests.provider.driver import UNKNOWN, Driven, ProviderProcess
 from tests.simulation import Simulation, license_text, simulated
 
 FACTS = {"tier", "has_license", "features", "errors", "stale", "reason"}
+MOVING = ("usage", "warnings", "checked_at")
 
 
 @pytest.fixture
@@ -109,6 +110,28 @@ def test_E6_without_an_answer_the_last_values_stay_stale_with_a_reason(
 
     licensed.peace()
     assert driven.check(inputs(licensed), stale).inputs == held.inputs
+
+
+def test_E6_S2_an_update_without_an_answer_keeps_usage_warnings_and_when_they_were_read(
+    coderd: Simulation, driven: Driven
+) -> None:
+    """An `up` that meets a coderd without an answer must not forget what a look had told."""
+    coderd.act("POST", "/api/v2/licenses", {"license": license_text(days=-1)})
+    held = driven.create(inputs(coderd))
+    told = {name: held.outputs[name] for name in MOVING}
+    assert all(told.values()), "usage, a warning of the grace period, and a time"
+
+    coderd.refuse(500, "oops", "/api/v2/entitlements", count=-1)
+    stale = driven.update(held, inputs(coderd))
+    assert stale.outputs["stale"] is True
+    assert {name: stale.outputs[name] for name in MOVING} == told
+
+    coderd.peace()
+    coderd.act("POST", "/_sim/users", {"username": "newcomer"})
+    coderd.world.refresh_entitlements()
+    fresh = driven.update(stale, inputs(coderd))
+    assert fresh.outputs["stale"] is False
+    assert fresh.outputs["usage"]["user_limit"] == told["usage"]["user_limit"] + 1
 
 
 @pytest.mark.parametrize("kind", ["garbage", "html"])

@@ -79,6 +79,36 @@ def test_W1_a_refresh_looks_again_and_health_is_no_drift(
     assert now.inputs == held.inputs
 
 
+def test_P4_what_coderd_saw_of_earlier_pods_says_nothing_about_others(
+    licensed: Simulation, health: Driven, said: Said
+) -> None:
+    """Coderd looks once a minute: until then `ok` is about pods that are gone."""
+    proxy = Proxy(licensed)
+    proxy.announce()
+    held = health.create(wish(licensed, proxy.id, revision="these", timeout_seconds=0))
+    assert held.outputs["health"] == "ok"
+
+    licensed.fault("status", PROXIES, status=200, body=licensed.act("GET", PROXIES), count=-1)
+    others = wish(licensed, proxy.id, revision="others", timeout_seconds=1.5)
+    unseen = health.update(held, others)
+    assert unseen.outputs["health"] == "unknown"
+    assert '"sydney": unknown after 1.5 s; going on.' in said()
+
+    licensed.peace()
+    assert health.update(held, others).outputs["health"] == "ok"
+
+
+def test_P4_what_changes_no_pods_takes_coderds_word_at_once(
+    licensed: Simulation, health: Driven
+) -> None:
+    proxy = Proxy(licensed)
+    proxy.announce()
+    held = health.create(wish(licensed, proxy.id, revision="these", timeout_seconds=0))
+    again = health.update(held, wish(licensed, proxy.id, revision="these", timeout_seconds=1))
+    assert again.outputs["health"] == "ok"
+    assert len(licensed.requests("GET", PROXIES)) == 2
+
+
 def test_E4_nobody_is_asked_about_a_proxy_that_is_not_registered(
     licensed: Simulation, health: Driven
 ) -> None:

@@ -1,5 +1,7 @@
 """Conditions as pure rules: facts in, one of three statuses with a stable reason out (S1)."""
 
+import base64
+import hashlib
 import re
 from typing import Any
 
@@ -21,6 +23,7 @@ from coder_stack.conditions import (
     provisioner_key_ready,
     proxy_healthy,
     proxy_registered,
+    secret_fault,
     secret_ready,
 )
 
@@ -81,6 +84,20 @@ class TestOperator:
         assert said(good) == ("True", "Applied")
         bad = license_applied("operator", applied=False, reason="NotSupported", message="AGPL.")
         assert (said(bad), bad.message) == (("False", "NotSupported"), "AGPL.")
+
+    @pytest.mark.parametrize("applied", [True, False])
+    def test_L1_S2_a_license_whose_secret_is_missing_is_not_called_applied(
+        self, applied: bool
+    ) -> None:
+        """Coderd may still hold it: what the stack declares is gone all the same."""
+        missing = license_applied(
+            "operator", applied=applied, reason="", message="", secret_reason="SecretMissing"
+        )
+        assert said(missing) == ("False", "SecretMissing")
+        unread = license_applied(
+            "operator", applied=applied, reason="", message="", secret_reason="Unavailable"
+        )
+        assert said(unread) == ("Unknown", "Unavailable")
 
 
 class TestEntitled:
@@ -152,6 +169,35 @@ class TestProvisioner:
         assert all("x-provisioner-key" in each.message for each in (good, empty))
 
     @pytest.mark.parametrize(
+        ("data", "fault", "expected"),
+        [
+            ({"key": b"material"}, "", ("True", "Written")),
+            ({"key": b"other bytes"}, "SecretChanged", ("False", "SecretChanged")),
+            ({"key": b"material "}, "SecretChanged", ("False", "SecretChanged")),
+            ({"key": b""}, "SecretMissing", ("False", "SecretMissing")),
+            ({"other": b"material"}, "SecretMissing", ("False", "SecretMissing")),
+            ({}, "SecretMissing", ("False", "SecretMissing")),
+            (None, "SecretMissing", ("False", "SecretMissing")),
+        ],
+    )
+    def test_K4_S2_the_secret_is_written_only_if_it_holds_the_key(
+        self, data: dict[str, bytes] | None, fault: str, expected: tuple[str, str]
+    ) -> None:
+        encoded = data and {name: base64.b64encode(held).decode() for name, held in data.items()}
+        assert secret_fault(encoded, "key", hashlib.sha256(b"material").hexdigest()) == fault
+        condition = secret_ready("Ready", "provisioner/x", "s", provisioned=True, fault=fault)
+        assert said(condition) == expected
+
+    def test_S2_what_is_no_base64_is_something_else(self) -> None:
+        assert secret_fault({"key": "%"}, "key", "ab" * 32) == "SecretChanged"
+
+    @pytest.mark.parametrize("sha256", ["", None])
+    def test_S2_without_a_key_nothing_is_said_about_its_secret(self, sha256: str | None) -> None:
+        fault = secret_fault({"key": "b2xk"}, "key", sha256)
+        condition = secret_ready("Ready", "provisioner/x", "s", provisioned=True, fault=fault)
+        assert said(condition) == ("Unknown", "NotFound")
+
+    @pytest.mark.parametrize(
         ("seen", "expected"),
         [
             ({}, ("True", "Connected")),
@@ -202,6 +248,10 @@ class TestProxy:
         gated = proxy_healthy("proxy/x", provisioned=False, health=health)
         assert said(gated) == ("False", "NotEntitled")
 
+    @pytest.mark.parametrize("health", ["", "unknown", "unregistered"])
+    def test_S2_a_proxy_that_coderd_never_saw_is_neither_well_nor_ill(self, health: str) -> None:
+        assert proxy_healthy("proxy/x", provisioned=True, health=health).status == "Unknown"
+
 
 def some(*statuses: str, reason: str = "") -> list[Condition]:
     kinds = {"True": "Good", "False": "Bad", "Unknown": "Open"}
@@ -248,6 +298,7 @@ class TestAggregate:
     reason=st.sampled_from(["", "NotEntitled", "Forbidden", "Pending"]),
     entitlement=st.sampled_from(["entitled", "grace_period", "not_entitled", None]),
     health=st.sampled_from(["", "ok", "unreachable", "unhealthy", "unregistered"]),
+    fault=st.sampled_from(["", "SecretMissing", "SecretChanged", "NotFound"]),
 )
 def test_S1_messages_are_sentences_without_times_or_ids(
     wanted: int,
@@ -256,6 +307,7 @@ def test_S1_messages_are_sentences_without_times_or_ids(
     reason: str,
     entitlement: str | None,
     health: str,
+    fault: str,
 ) -> None:
     first, second = flags
     late = ["tags"] if second else []
@@ -265,9 +317,10 @@ def test_S1_messages_are_sentences_without_times_or_ids(
         bootstrap_secret_ready("c", "Secret a/b", reason),
         operator_access_ready("c", "admin"),
         license_applied("c", applied=first, reason=reason or "Error", message="Why."),
+        license_applied("c", applied=first, reason="", message="", secret_reason=fault),
         entitled("Entitled", "c", FEATURE, facts(entitlement, stale=first, reason=reason)),
         provisioner_key_ready("c", provisioned=first, name="k", reason=reason, deferred=late),
-        secret_ready("Secret", "c", "s", provisioned=first),
+        secret_ready("Secret", "c", "s", provisioned=first, fault=fault),
         daemons_connected("c", connected=first, minimum=wanted, reason=reason, skewed=late),
         proxy_registered("c", provisioned=first, reason=reason, deferred=late),
         proxy_healthy("c", provisioned=first, health=health),

@@ -30,6 +30,10 @@ def coderd() -> Iterator[Simulation]:
         yield simulation
 
 
+def daemon_env(coderd: Simulation) -> list[dict[str, Any]]:
+    return [KEY_ENV, {"name": "CODER_URL", "value": coderd.url}]
+
+
 def new_key(coderd: Simulation, name: str) -> str:
     made: dict[str, Any] = coderd.act("POST", KEYS, {"name": name})
     return made["key"]
@@ -45,13 +49,36 @@ def test_P3_daemons_come_and_go_with_their_pods(
 ) -> None:
     place.secret("eu-key", key=new_key(coderd, "eu"))
     with playing(cluster.kubeconfig, place.namespace, coderd.url) as players:
-        eu = place.deployment("eu", "provisionerd", "start", env=[KEY_ENV])
+        eu = place.deployment("eu", "provisionerd", "start", env=daemon_env(coderd))
         assert eventually(lambda: keys_in_use(coderd) == {"eu": 1})
         place.scale(eu, 2)
         assert eventually(lambda: keys_in_use(coderd) == {"eu": 2})
         assert eventually(lambda: len(players.accepted) == 2)
         place.scale(eu, 0)
-        assert eventually(lambda: keys_in_use(coderd) == {})
+        assert eventually(lambda: players.accepted == [])
+        assert keys_in_use(coderd) == {"eu": 2}, "coderd does not know at once"
+        coderd.act("POST", "/_sim/clock", {"advance_seconds": 181})
+        assert keys_in_use(coderd) == {}
+
+
+def test_P4_a_service_leads_a_daemon_to_coderd_while_coderd_runs_behind_it(
+    cluster: Cluster, place: Workloads, coderd: Simulation
+) -> None:
+    place.secret("eu-key", key=new_key(coderd, "eu"))
+    host = f"coder.{place.namespace}.svc.cluster.local"
+
+    def at(url: str) -> list[dict[str, Any]]:
+        return [KEY_ENV, {"name": "CODER_URL", "value": url}]
+
+    with playing(cluster.kubeconfig, place.namespace, coderd.url) as players:
+        place.deployment("good", "provisionerd", "start", env=at(f"http://{host}:80"))
+        place.deployment("port", "provisionerd", "start", env=at(f"http://{host}:81"))
+        place.deployment("name", "provisionerd", "start", env=at("http://elsewhere.example.com"))
+        place.service("coder", "coder")
+        assert players.accepted == []
+        place.deployment("coder", "server", labels={"app.kubernetes.io/component": "coderd"})
+        assert eventually(lambda: players.accepted)
+        assert [name.split("-")[0] for name in players.accepted] == ["good"]
 
 
 def test_a_running_daemon_keeps_its_key_until_its_pod_is_replaced(
@@ -59,7 +86,7 @@ def test_a_running_daemon_keeps_its_key_until_its_pod_is_replaced(
 ) -> None:
     place.secret("eu-key", key=new_key(coderd, "old"))
     with playing(cluster.kubeconfig, place.namespace, coderd.url):
-        eu = place.deployment("eu", "provisionerd", "start", env=[KEY_ENV])
+        eu = place.deployment("eu", "provisionerd", "start", env=daemon_env(coderd))
         assert eventually(lambda: keys_in_use(coderd) == {"old": 1})
         secret = f"/api/v1/namespaces/{place.namespace}/secrets/eu-key"
         cluster.patch(secret, {"stringData": {"key": new_key(coderd, "new")}})
@@ -70,14 +97,14 @@ def test_a_running_daemon_keeps_its_key_until_its_pod_is_replaced(
 
         rolled = {"spec": {"template": {"metadata": {"annotations": {"key": "new"}}}}}
         cluster.patch(eu, rolled)
-        assert eventually(lambda: keys_in_use(coderd) == {"new": 1})
+        assert eventually(lambda: keys_in_use(coderd).get("new") == 1)
 
 
 def test_a_daemon_whose_secret_comes_late_starts_then(
     cluster: Cluster, place: Workloads, coderd: Simulation
 ) -> None:
     with playing(cluster.kubeconfig, place.namespace, coderd.url) as players:
-        place.deployment("eu", "provisionerd", "start", env=[KEY_ENV])
+        place.deployment("eu", "provisionerd", "start", env=daemon_env(coderd))
         pods = f"/api/v1/namespaces/{place.namespace}/pods"
         assert eventually(lambda: cluster.names(pods))
         assert players.accepted == []
@@ -99,6 +126,7 @@ def test_W1_a_proxy_is_ok_while_its_pod_runs(
     env = [
         {"name": "CODER_PROXY_SESSION_TOKEN", "valueFrom": token},
         {"name": "CODER_ACCESS_URL", "value": "https://sydney.example.com"},
+        {"name": "CODER_PRIMARY_ACCESS_URL", "value": coderd.url},
     ]
     with playing(cluster.kubeconfig, place.namespace, coderd.url):
         sydney = place.deployment("sydney", "wsproxy", "server", env=env)
@@ -117,7 +145,7 @@ def test_other_namespaces_are_not_played(
     ):
         for where in (elsewhere, place):
             where.secret("eu-key", key=key)
-            where.deployment("eu", "provisionerd", "start", env=[KEY_ENV])
+            where.deployment("eu", "provisionerd", "start", env=daemon_env(coderd))
         assert eventually(lambda: players.accepted)
         pods = f"/api/v1/namespaces/{place.namespace}/pods"
         assert players.accepted == cluster.names(pods)

@@ -40,7 +40,13 @@ def test_the_vocabulary_is_complete() -> None:
     def below(parent: type[CoderdError]) -> set[type[CoderdError]]:
         return {parent}.union(*(below(child) for child in parent.__subclasses__()))
 
-    of_conditions = {"SecretMissing", "Pending", "EntitlementsQueryFailed", "Error"}
+    of_conditions = {
+        "SecretMissing",
+        "SecretChanged",
+        "Pending",
+        "EntitlementsQueryFailed",
+        "Error",
+    }
     assert {leaf for leaf in below(CoderdError) if hasattr(leaf, "reason")} == {
         leaf for leaf, _, _ in LEAVES
     }

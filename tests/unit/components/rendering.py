@@ -39,6 +39,7 @@ class Recorder(Mocks):
         if kind == "Deployment":
             ready = outputs["spec"]["replicas"] if self.ready is None else self.ready
             outputs["status"] = {"readyReplicas": ready}
+        if kind in ("Deployment", "Secret"):
             outputs["metadata"] = {**outputs["metadata"], "uid": f"{args.name}-uid"}
         return f"{args.name}-id", outputs
 

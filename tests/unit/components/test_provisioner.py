@@ -4,9 +4,11 @@ Wiring only, on Pulumi's mocks; that the objects work is seen in tests/engine.
 """
 
 import base64
+import hashlib
 from datetime import date
 from typing import Any
 
+import pulumi
 import pytest
 
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs, age_in_days
@@ -23,7 +25,7 @@ ISSUED = {
     "key_id": "k-1",
     "name": "fleet-0a1b2c3d4e",
     "material": MATERIAL,
-    "material_sha256": "ab" * 32,
+    "material_sha256": hashlib.sha256(MATERIAL.encode()).hexdigest(),
     "created_at": "2026-01-01T00:00:00+00:00",
     "deferred": [],
     "reason": "",
@@ -55,7 +57,11 @@ def unlicensed(recorder: Recorder) -> Recorder:
 
 
 def render(
-    settings: Settings, *, features: tuple[str, ...] = (FEATURE,), adopted: str | None = None
+    settings: Settings,
+    *,
+    features: tuple[str, ...] = (FEATURE,),
+    adopted: str | None = None,
+    coderd: str = "v2.30.0",
 ) -> dict[str, Any]:
     def build() -> dict[str, Any]:
         made = Provisioner(
@@ -63,19 +69,33 @@ def render(
             ProvisionerArgs(
                 settings=settings,
                 operator=operator(*features),
-                image=Image(tag="v2.30.0"),
+                image=Image(tag=coderd),
                 url="http://coder.coder.svc.cluster.local:80",
                 namespace="coder",
                 adopted_material=adopted,
             ),
         )
-        return {"conditions": made.conditions, "summary": made.summary}
+        return {
+            "conditions": made.conditions,
+            "secret": pulumi.Output.from_input(made.conditions.is_secret()),
+            "summary": made.summary,
+        }
 
     return rendering.render(build)
 
 
 def fleet(**more: Any) -> Settings:
     return Settings(name="fleet", **more)
+
+
+def looks(
+    recorder: Recorder, before: dict[str, Any], after: dict[str, Any], coderd: str = "v2.30.0"
+) -> str:
+    """Whether the daemons are looked at again between two runs of the program."""
+    render(fleet(**before))
+    render(fleet(**after), coderd=coderd)
+    first, second = recorder.objects("DaemonsConnected")[-2:]
+    return "the same" if first["revision"] == second["revision"] else "another"
 
 
 def environment(recorder: Recorder) -> dict[str, Any]:
@@ -216,11 +236,71 @@ class TestKey:
             "key_id": "k-1",
             "minimum": 2,
             "timeout_seconds": 20,
-            "expected_version": "v2.30.0",
-            "revision": f"{ISSUED['material_sha256']}/2/fleet-deployment-uid",
             "enabled": True,
+            "rollout": {
+                "namespace": "coder",
+                "selector": "app.kubernetes.io/name=coder-provisioner,"
+                "app.kubernetes.io/instance=fleet",
+                "uid": "fleet-deployment-uid",
+            },
         }
         assert wanted.items() <= asked.items()
+        assert "expected_version" not in asked, "coderd is asked for its own at every look"
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"url": "https://elsewhere.test"},
+            {"args": ("--verbose",)},
+            {"env": {"CODER_VERBOSE": "true"}},
+            {"secret_env": {"HTTPS_PROXY": SecretRef(name="net", key="proxy")}},
+            {"image": Image(tag="v2.31.0")},
+            {"ca_bundles": (SecretRef(name="corp-ca", key="ca.pem"),)},
+            {"pod_annotations": {"note": "c"}},
+            {"replicas": 2},
+        ],
+        ids=lambda change: next(iter(change)),
+    )
+    def test_P4_whatever_makes_other_pods_asks_for_another_look(
+        self, licensed: Recorder, change: dict[str, Any]
+    ) -> None:
+        assert looks(licensed, {}, change) == "another"
+
+    def test_P4_another_key_asks_for_another_look(self, licensed: Recorder) -> None:
+        render(fleet())
+        rotated = {**ISSUED, "material_sha256": "cd" * 32}
+        licensed.answers = {**licensed.answers, "ProvisionerKey": rotated}
+        render(fleet())
+        first, second = licensed.objects("DaemonsConnected")
+        assert first["revision"] != second["revision"]
+
+    def test_P4_P3_another_coderd_asks_for_another_look_at_the_same_pods(
+        self, licensed: Recorder
+    ) -> None:
+        """Their version may be another than coderd's from now on."""
+        pinned = {"image": Image(tag="v2.30.0")}
+        assert looks(licensed, pinned, pinned, coderd="v2.31.0") == "another"
+
+    def test_P4_what_makes_no_other_pods_asks_for_no_look(self, licensed: Recorder) -> None:
+        assert looks(licensed, {}, {}) == "the same"
+        assert looks(licensed, {}, {"annotations": {"note": "a"}}) == "the same"
+        assert looks(licensed, {}, {"key": Key(rotate_after_days=90)}) == "the same"
+
+    @pytest.mark.parametrize(
+        "named",
+        [
+            {"env": {"CODER_PROVISIONER_DAEMON_NAME": "builder"}},
+            {"secret_env": {"CODER_PROVISIONER_DAEMON_NAME": SecretRef(name="s", key="k")}},
+            {"args": ("--name=builder",)},
+            {"args": ("--name", "builder")},
+        ],
+        ids=str,
+    )
+    def test_P4_daemons_that_the_config_names_are_not_told_apart_by_their_pods(
+        self, licensed: Recorder, named: dict[str, Any]
+    ) -> None:
+        render(fleet(**named))
+        assert "rollout" not in licensed.one("DaemonsConnected")
 
 
 class TestGate:
@@ -268,6 +348,23 @@ class TestStatus:
         pods = by_type["DeploymentReady"]
         assert (pods["status"], pods["reason"]) == ("False", "Pending")
         assert pods["message"] == "1 of 3 pods are ready."
+
+    @pytest.mark.parametrize(
+        ("data", "reason"),
+        [({"key": "b3RoZXI="}, "SecretChanged"), ({"other": "b3RoZXI="}, "SecretMissing")],
+    )
+    def test_K4_S2_a_secret_with_something_else_is_not_called_written(
+        self, licensed: Recorder, data: dict[str, str], reason: str
+    ) -> None:
+        licensed.answers = {**licensed.answers, "Secret": {"data": data}}
+        by_type = {each["type"]: each for each in render(fleet())["conditions"]}
+        secret = by_type["ProvisionerKeySecretReady"]
+        assert (secret["status"], secret["reason"]) == ("False", reason)
+
+    def test_S2_the_verdict_on_a_secret_is_itself_no_secret(self, licensed: Recorder) -> None:
+        """Else nobody could read the stack's conditions."""
+        assert render(fleet())["secret"] is False
+        assert licensed.resources
 
     def test_S1_no_secret_is_in_what_is_exported(self, licensed: Recorder) -> None:
         seen = render(fleet())

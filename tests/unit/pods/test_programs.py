@@ -22,6 +22,13 @@ from sandbox.pods.program import Exited, Life
 from tests.unit.pods.manifests import daemon as daemon_pod
 from tests.unit.pods.manifests import pod
 
+CODERD = "http://coderd"
+HERE = {daemon.URL: CODERD, proxy.PRIMARY: CODERD}
+
+
+async def only_coderd(url: str) -> bool:
+    return url == CODERD
+
 
 class Stage:
     """A world, its owner, and one life to be led in it."""
@@ -57,9 +64,9 @@ def on_stage(act: Callable[[Stage, Life], Awaitable[None]], manifest: dict[str, 
     async def scene() -> None:
         world, token = server.prepare(server.Options())
         transport = httpx.ASGITransport(app=Application(world))
-        async with httpx.AsyncClient(transport=transport, base_url="http://coderd") as http:
+        async with httpx.AsyncClient(transport=transport, base_url=CODERD) as http:
             (container,) = containers([manifest]).values()
-            life = Life(container, http, beat=0.001)
+            life = Life(container, http, 0.001, only_coderd)
             await asyncio.wait_for(act(Stage(http, world, token or ""), life), 20)
 
     asyncio.run(scene())
@@ -72,19 +79,22 @@ async def until(happens: Callable[[], bool]) -> None:
 
 def test_a_daemon_is_listed_with_its_version_while_its_pod_lives() -> None:
     async def act(stage: Stage, life: Life) -> None:
-        running = asyncio.create_task(daemon.run(life, {daemon.KEY: stage.new_key()}))
+        running = asyncio.create_task(daemon.run(life, {daemon.KEY: stage.new_key(), **HERE}))
         await until(lambda: life.accepted)
         assert stage.online() == {"eu-1": "v2.30.0"}
         life.ended.set()
         await running
-        assert (stage.online(), life.accepted) == ({}, False)
+        assert not life.accepted
+        assert list(stage.online()) == ["eu-1"], "it says no goodbye"
+        stage.world.clock.advance(daemons.STALE_AFTER + timedelta(seconds=1))
+        assert stage.online() == {}
 
     on_stage(act, daemon_pod())
 
 
 def test_a_daemon_may_have_a_name_of_its_own_and_beats() -> None:
     async def act(stage: Stage, life: Life) -> None:
-        env = {daemon.KEY: stage.new_key(), daemon.NAME: "builder"}
+        env = {daemon.KEY: stage.new_key(), daemon.NAME: "builder", **HERE}
         running = asyncio.create_task(daemon.run(life, env))
         await until(lambda: list(stage.online()) == ["builder"])
         stage.world.clock.advance(timedelta(minutes=10))
@@ -98,10 +108,35 @@ def test_a_daemon_may_have_a_name_of_its_own_and_beats() -> None:
 def test_a_daemon_without_a_live_key_ends_at_once(key: str) -> None:
     async def act(stage: Stage, life: Life) -> None:
         with pytest.raises(Exited):
-            await daemon.run(life, {daemon.KEY: key})
+            await daemon.run(life, {daemon.KEY: key, **HERE})
         assert stage.world.records.daemons == {}
 
     on_stage(act, daemon_pod())
+
+
+def test_P4_a_daemon_whose_url_does_not_lead_to_coderd_ends_at_once() -> None:
+    async def act(stage: Stage, life: Life) -> None:
+        elsewhere = {daemon.KEY: stage.new_key(), daemon.URL: "http://elsewhere"}
+        for env in (elsewhere, {daemon.KEY: elsewhere[daemon.KEY]}):
+            with pytest.raises(Exited):
+                await daemon.run(life, env)
+        assert stage.world.records.daemons == {}
+
+    on_stage(act, daemon_pod())
+
+
+def test_P4_a_proxy_whose_url_does_not_lead_to_coderd_ends_at_once() -> None:
+    async def act(stage: Stage, life: Life) -> None:
+        env = {
+            proxy.TOKEN: stage.new_proxy(),
+            proxy.URL: "https://sydney.example.com",
+            proxy.PRIMARY: "http://elsewhere",
+        }
+        with pytest.raises(Exited):
+            await proxy.run(life, env)
+        assert stage.health() == "unregistered"
+
+    on_stage(act, pod("wsproxy", "server", name="sydney-1"))
 
 
 def test_without_a_license_a_daemon_waits_for_good() -> None:
@@ -111,7 +146,7 @@ def test_without_a_license_a_daemon_waits_for_good() -> None:
         key = stage.new_key()
         stage.world.records.licenses.clear()
         stage.world.refresh_entitlements()
-        running = asyncio.create_task(daemon.run(life, {daemon.KEY: key}))
+        running = asyncio.create_task(daemon.run(life, {daemon.KEY: key, **HERE}))
         await asyncio.wait([running], timeout=0.05)
         assert not running.done()
         assert stage.world.records.daemons == {}
@@ -123,7 +158,7 @@ def test_without_a_license_a_daemon_waits_for_good() -> None:
 
 def test_a_connected_daemon_whose_key_is_deleted_goes_on_unlisted() -> None:
     async def act(stage: Stage, life: Life) -> None:
-        running = asyncio.create_task(daemon.run(life, {daemon.KEY: stage.new_key()}))
+        running = asyncio.create_task(daemon.run(life, {daemon.KEY: stage.new_key(), **HERE}))
         await until(lambda: life.accepted)
         (key,) = stage.world.records.provisioner_keys.values()
         delete_key(stage.world, stage.owner, key)
@@ -138,7 +173,7 @@ def test_a_connected_daemon_whose_key_is_deleted_goes_on_unlisted() -> None:
 
 def test_a_proxy_is_ok_while_its_pod_lives() -> None:
     async def act(stage: Stage, life: Life) -> None:
-        env = {proxy.TOKEN: stage.new_proxy(), proxy.URL: "https://sydney.example.com"}
+        env = {proxy.TOKEN: stage.new_proxy(), proxy.URL: "https://sydney.example.com", **HERE}
         assert stage.health() == "unregistered"
         running = asyncio.create_task(proxy.run(life, env))
         await until(lambda: life.accepted)
@@ -154,7 +189,7 @@ def test_a_proxy_is_ok_while_its_pod_lives() -> None:
 
 def test_a_proxy_that_lost_its_power_is_unreachable_after_a_minute() -> None:
     async def act(stage: Stage, life: Life) -> None:
-        env = {proxy.TOKEN: stage.new_proxy(), proxy.URL: "https://sydney.example.com"}
+        env = {proxy.TOKEN: stage.new_proxy(), proxy.URL: "https://sydney.example.com", **HERE}
         running = asyncio.create_task(proxy.run(life, env))
         await until(lambda: life.accepted)
         running.cancel()
@@ -169,8 +204,8 @@ def test_a_proxy_that_lost_its_power_is_unreachable_after_a_minute() -> None:
     "env",
     [
         {},
-        {proxy.TOKEN: "not-a-token", proxy.URL: "https://sydney.example.com"},
-        {proxy.TOKEN: "given", proxy.URL: ""},
+        {proxy.TOKEN: "not-a-token", proxy.URL: "https://sydney.example.com", **HERE},
+        {proxy.TOKEN: "given", proxy.URL: "", **HERE},
     ],
 )
 def test_a_proxy_that_cannot_register_ends_at_once(env: dict[str, str]) -> None:
@@ -183,7 +218,7 @@ def test_a_proxy_that_cannot_register_ends_at_once(env: dict[str, str]) -> None:
 
 def test_a_proxy_gives_up_after_eleven_failures_in_a_row() -> None:
     async def act(stage: Stage, life: Life) -> None:
-        env = {proxy.TOKEN: stage.new_proxy(), proxy.URL: "https://sydney.example.com"}
+        env = {proxy.TOKEN: stage.new_proxy(), proxy.URL: "https://sydney.example.com", **HERE}
         running = asyncio.create_task(proxy.run(life, env))
         await until(lambda: life.accepted)
         (row,) = stage.world.records.proxies.values()

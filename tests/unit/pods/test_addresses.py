@@ -1,0 +1,29 @@
+"""Where the URLs of programs in pods lead: pure parts; the rest needs a cluster."""
+
+import pytest
+
+from sandbox.pods.addresses import calls_itself, service_of
+from tests.unit.pods.manifests import coderd
+
+
+@pytest.mark.parametrize(
+    ("host", "service"),
+    [
+        ("coder.ns.svc.cluster.local", ("ns", "coder")),
+        ("coder.ns.svc.cluster.local.", ("ns", "coder")),
+        ("coder.ns.svc", ("ns", "coder")),
+        ("coder.example.com", None),
+        ("coder.ns", None),
+        ("", None),
+    ],
+)
+def test_names_of_services_are_told_from_others(host: str, service: tuple[str, str] | None) -> None:
+    assert service_of(host) == service
+
+
+def test_any_other_name_leads_to_the_coderd_that_calls_itself_so() -> None:
+    pod = coderd(env=[{"name": "CODER_ACCESS_URL", "value": "https://coder.example.com"}])
+    assert calls_itself(pod, "coder.example.com")
+    assert not calls_itself(pod, "elsewhere.example.com")
+    assert not calls_itself(pod, "")
+    assert not calls_itself(coderd(), "coder.example.com")
