@@ -31,6 +31,7 @@ class Cell:
     operation: str
     coderd: Simulation
     driven: Driven
+    earlier: Driven
     process: ProviderProcess
     name: str
     held: Held | None = None
@@ -45,9 +46,13 @@ class Cell:
         return self.subject.count(self.coderd, self.name)
 
     def prepare(self) -> None:
-        """All but a create start with an object that is there."""
+        """All but a create start with an object that is there.
+
+        No run of Pulumi deletes what it has just asked for: an earlier one has made it.
+        """
         if self.operation != "create":
-            self.held = self.driven.create(self.wish)
+            maker = self.earlier if self.operation == "delete" else self.driven
+            self.held = maker.create(self.wish)
 
     def strike(self, fault: Fault, *, times: int) -> None:
         method, path = self.subject.calls[self.operation]
@@ -76,25 +81,26 @@ class Cell:
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[tuple[Simulation, ProviderProcess]]:
-    """One coderd and one provider process for the whole table: objects differ by name."""
+def world() -> Iterator[tuple[Simulation, ProviderProcess, ProviderProcess]]:
+    """One coderd and two provider processes for the whole table: objects differ by name."""
     with (
         simulated(licensed=True) as coderd,
+        provider_process() as earlier,
         provider_process(environment={"CODER_STACK_DEADLINE": DEADLINE}) as process,
     ):
-        yield coderd, process
+        yield coderd, earlier, process
 
 
 @pytest.fixture
 def cell_of(
-    world: tuple[Simulation, ProviderProcess],
+    world: tuple[Simulation, ProviderProcess, ProviderProcess],
 ) -> Iterator[Callable[[Subject, str], Cell]]:
-    coderd, process = world
+    coderd, earlier, process = world
 
     def cell(subject: Subject, operation: str) -> Cell:
         name = f"n{next(_SERIAL)}x"
-        driven = process.of(subject.provider)
-        made = Cell(subject, operation, coderd, driven, process, name)
+        driven, before = process.of(subject.provider), earlier.of(subject.provider)
+        made = Cell(subject, operation, coderd, driven, before, process, name)
         made.prepare()
         return made
 
