@@ -31,7 +31,7 @@ class Cell:
     operation: str
     coderd: Simulation
     driven: Driven
-    earlier: Driven
+    maker: Driven
     process: ProviderProcess
     name: str
     held: Held | None = None
@@ -51,8 +51,7 @@ class Cell:
         No run of Pulumi deletes what it has just asked for: an earlier one has made it.
         """
         if self.operation != "create":
-            maker = self.earlier if self.operation == "delete" else self.driven
-            self.held = maker.create(self.wish)
+            self.held = self.maker.create(self.wish)
 
     def strike(self, fault: Fault, *, times: int) -> None:
         method, path = self.subject.calls[self.operation]
@@ -85,22 +84,23 @@ def world() -> Iterator[tuple[Simulation, ProviderProcess, ProviderProcess]]:
     """One coderd and two provider processes for the whole table: objects differ by name."""
     with (
         simulated(licensed=True) as coderd,
-        provider_process() as earlier,
         provider_process(environment={"CODER_STACK_DEADLINE": DEADLINE}) as process,
+        provider_process(environment={"CODER_STACK_DEADLINE": DEADLINE}) as destroy,
     ):
-        yield coderd, earlier, process
+        yield coderd, process, destroy
 
 
 @pytest.fixture
 def cell_of(
     world: tuple[Simulation, ProviderProcess, ProviderProcess],
 ) -> Iterator[Callable[[Subject, str], Cell]]:
-    coderd, earlier, process = world
+    coderd, process, destroy = world
 
     def cell(subject: Subject, operation: str) -> Cell:
         name = f"n{next(_SERIAL)}x"
-        driven, before = process.of(subject.provider), earlier.of(subject.provider)
-        made = Cell(subject, operation, coderd, driven, before, process, name)
+        maker, running = process.of(subject.provider), destroy if operation == "delete" else process
+        driven = running.of(subject.provider)
+        made = Cell(subject, operation, coderd, driven, maker, running, name)
         made.prepare()
         return made
 
