@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from pulumi import automation as auto
 
+from sandbox.coderd.rules.identifiers import hashed
 from sandbox.engine import Engine
+from tests.daemons import connect
 from tests.engine.operated import Operated, operated
 from tests.harness import PROJECT
 from tests.simulation import Simulation, license_text, simulated
@@ -82,6 +84,20 @@ def stored(coderd: Simulation, text: str) -> bool:
     return any(each.jwt == text for each in coderd.world.records.licenses.values())
 
 
+def opens(coderd: Simulation, material: str) -> bool:
+    """Whether the material is that of a key."""
+    return any(
+        each.secret_hash == hashed(material)
+        for each in coderd.world.records.provisioner_keys.values()
+    )
+
+
+def changes(stack: Operated) -> list[str]:
+    """What was done to keys, in order."""
+    asked = stack.coderd.requests(path="/provisionerkeys")
+    return [line.split(" ")[0] for line in asked if not line.startswith("GET ")]
+
+
 def test_L10_a_license_that_is_taken_back_stays_in_coderd_and_the_other_one_goes(
     stack: Operated,
 ) -> None:
@@ -123,3 +139,35 @@ def test_L10_a_license_declared_under_another_name_stays_and_one_no_longer_decla
     stack.project.stack.remove_config(f"{PROJECT}:jwt")
     stack.up()
     assert not stored(stack.coderd, A)
+
+
+def test_K9_a_rotation_that_is_taken_back_leaves_the_key_that_pods_hold(stack: Operated) -> None:
+    first = str(stack.project.outputs()["material"])
+    configure(stack, trigger="2")
+    fail(stack)
+    configure(stack, trigger="1")
+    stack.coderd.forget_requests()
+
+    stack.up()
+
+    assert changes(stack) == ["POST", "DELETE", "DELETE"], "first a new key, then no others"
+    third = str(stack.project.outputs()["material"])
+    stack.secrets.add(third)
+    assert (opens(stack.coderd, first), opens(stack.coderd, third)) == (False, True)
+    assert stack.preview(refresh=True).changes == []
+
+
+def test_K8_K9_a_replacement_on_demand_does_not_take_the_key_of_live_daemons(
+    stack: Operated,
+) -> None:
+    """`pulumi up --replace`: the engine does not say that there is a key, so its name comes up."""
+    material = str(stack.project.outputs()["material"])
+    connect(stack.coderd, material)
+    key = stack.resources()["key"]["urn"]
+    replace = ("up", "--yes", "--skip-preview", "--replace", key)
+
+    said = stack.failure(lambda: stack.project.pulumi(*replace))
+
+    assert "in use by 1 live daemon(s)" in said
+    assert opens(stack.coderd, material)
+    assert stack.preview(refresh=True).changes == []

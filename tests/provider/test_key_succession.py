@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
-from tests.provider.daemons import connect
+from tests.daemons import connect
 from tests.provider.driver import Bag, Driven, Failure, Held, Said, provider_process
 from tests.provider.keys import KEYS, names, opens, wish
 from tests.simulation import Simulation
@@ -50,10 +50,10 @@ class TestTakenBack:
                 process.of(ProvisionerKeyProvider()).delete(old)
         assert names(licensed) == [third.outputs["name"]]
 
-    def test_K9_a_replacement_that_somebody_asks_pulumi_for_gets_a_name_of_its_own(
+    def test_K9_a_key_that_is_replaced_for_the_same_wish_gets_a_name_of_its_own(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        """`pulumi up --replace`: nothing about the key has changed."""
+        """By age, or because coderd no longer takes the material."""
         first = keys.create(wish(licensed))
         second = run(first, wish(licensed))
         assert licensed.requests("DELETE") == []
