@@ -215,6 +215,9 @@ def daemons_connected(
     kind = "DaemonsConnected"
     if reason == Reason.NOT_ENTITLED:
         return _not_entitled(kind, component, "No daemon is waited for until it is entitled.")
+    if reason == Reason.NOT_FOUND:
+        why = "Coderd knows no such organization; see its provisioner key."
+        return _bad(kind, component, reason, why, status="Unknown")
     if not connected:
         why = f"Coderd has lately seen fewer daemons with this key than wanted, {minimum}."
         return _bad(kind, component, reason or "TooFew", why)

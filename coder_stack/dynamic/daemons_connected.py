@@ -13,7 +13,14 @@ from typing import Annotated, Any
 import pulumi
 from pydantic import Field
 
-from coder_stack.coderd import Coderd, CoderdError, KeyDaemons, NotEntitled, Reason
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    KeyDaemons,
+    NotEntitled,
+    NotFound,
+    Reason,
+)
 from coder_stack.dynamic.base import CoderdInputs, CoderdProvider
 from coder_stack.dynamic.connection import Link
 from coder_stack.dynamic.failure import Failed, warn
@@ -117,6 +124,9 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
             )
         except NotEntitled:
             return _state(known, _seen(known), Reason.NOT_ENTITLED)
+        except NotFound:
+            # The organization was renamed, or is hidden: the key's own refresh says which (K10).
+            return _state(known, _seen(known), Reason.NOT_FOUND)
         reason = "" if known.enabled else Reason.NOT_ENTITLED
         return _state(known, look(listed, known.key_id, _expected(link, known)), reason)
 

@@ -104,7 +104,7 @@ def offered_key(coderd: Coderd, want: KeyInputs, label: str) -> IssuedKey | None
     if OFFERS.is_news(place, misfit):
         warn(
             f"{Reason.KEY_REJECTED}: {label}: not taken over, since {misfit}; a new key is made, "
-            "and a key of that name is deleted."
+            "and a key of that name is deleted, unless its daemons live."
         )
     return None
 

@@ -5,6 +5,7 @@ Models and decisions, no I/O but the day's date. Leaves alone the rules for name
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
@@ -22,7 +23,7 @@ from coder_stack.dynamic.key_identity import (
 )
 from coder_stack.dynamic.wire import Problem, WireSecret
 
-__all__ = ["KeyInputs", "KeyState", "settled"]
+__all__ = ["KeyInputs", "KeyState", "settled", "was_made"]
 
 
 class KeyInputs(GatedInputs):
@@ -31,6 +32,8 @@ class KeyInputs(GatedInputs):
     organization: str
     base_name: str
     exact_name: bool = False
+    owner: str | None = None
+    """Which stack asks. `check` puts it into a new name and keeps it nowhere."""
     tags: dict[str, str] = Field(default_factory=dict)
     deployment_id: str = ""
     trigger: str = ""
@@ -38,6 +41,8 @@ class KeyInputs(GatedInputs):
     secret_sha256: str | None = None
     """Of the bytes in the live Kubernetes Secret, if somebody looked; empty: there are none."""
     # Settled by check:
+    organization_id: str | None = None
+    """The organization's uuid: a rename in coderd leaves it."""
     name: str = ""
     issued_on: date | None = None
     material_valid: bool = True
@@ -56,10 +61,23 @@ class KeyState(KeyInputs):
     reason: str = ""
 
 
-def settled(proposal: Proposal[KeyInputs]) -> tuple[dict[str, Any], list[Problem]]:
-    """What `check` puts into the inputs: the name, or what was there while the license is gone."""
+def was_made(inputs: KeyInputs) -> bool:
+    """Whether these are of a key, and not of a place that waits for the license."""
+    recorded = "provisioned" in inputs.model_fields_set
+    return bool(inputs.name) and (inputs.provisioned or not recorded)
+
+
+def settled(
+    proposal: Proposal[KeyInputs],
+    predecessor: KeyInputs | None = None,
+    organization_id: str | None = None,
+) -> tuple[dict[str, Any], list[Problem]]:
+    """What `check` puts into the inputs: the name, or what was there while the license is gone.
+
+    `predecessor` is the key that is there; `organization_id` is that of the wanted organization.
+    """
     problems = _problems(proposal.known)
-    values: dict[str, Any] = {"material_valid": True}
+    values: dict[str, Any] = {"material_valid": True, "owner": None}
     if isinstance(name := proposal.known.get("base_name"), str):
         values["base_name"] = name.lower()
     if "tags" in proposal.known:
@@ -67,11 +85,18 @@ def settled(proposal: Proposal[KeyInputs]) -> tuple[dict[str, Any], list[Problem
     want, old = proposal.whole, proposal.old
     if want is None:
         return {**values, **_as_before(old, proposal.known.get("enabled"))}, problems
-    identity, differences = settle(_wish(want), _held(want, old), _today())
+    wish = replace(_wish(want), organization_id=organization_id)
+    if not want.enabled and not (old and was_made(old)):
+        # There is no key that could grow old.
+        wish = replace(wish, rotate_after_days=None)
+    before = predecessor.name if predecessor else ""
+    identity, differences = settle(wish, _held(want, old), _today(), predecessor=before)
     if old is not None and closed_again(want.enabled, old):
         invalid = () if old.material_valid else ("material_valid",)
-        return {**_frozen(old), "deferred": (*differences, *invalid)}, problems
+        frozen = {**_frozen(old), "owner": None}
+        return {**frozen, "deferred": (*differences, *invalid)}, problems
     result = {
+        "organization_id": organization_id,
         "name": identity.name,
         "issued_on": identity.issued_on,
         "provisioned": want.enabled,
@@ -88,7 +113,9 @@ def _wish(inputs: KeyInputs) -> KeyWish:
     return KeyWish(
         name=inputs.base_name,
         exact=inputs.exact_name,
+        owner=inputs.owner or "",
         organization=inputs.organization,
+        organization_id=inputs.organization_id,
         tags=inputs.tags,
         deployment_id=inputs.deployment_id,
         trigger=inputs.trigger,
@@ -109,7 +136,8 @@ def _as_before(old: KeyInputs | None, enabled: object) -> dict[str, Any]:
     """While something is unknown, the name is what it was: most unknowns turn out the same."""
     if old is None or not old.name:
         return {"provisioned": enabled is True}
-    kept = {"name": old.name, "deferred": old.deferred}
+    kept: dict[str, Any] = {"name": old.name, "deferred": old.deferred}
+    kept |= {"organization_id": old.organization_id}
     kept |= {"provisioned": old.provisioned or enabled is True}
     return {**kept, "issued_on": old.issued_on} if old.issued_on else kept
 
@@ -117,7 +145,7 @@ def _as_before(old: KeyInputs | None, enabled: object) -> dict[str, Any]:
 def _frozen(old: KeyInputs) -> dict[str, Any]:
     names = (
         *("organization", "base_name", "exact_name", "tags", "deployment_id", "trigger", "name"),
-        *("issued_on", "material_valid", "provisioned"),
+        *("organization_id", "issued_on", "material_valid", "provisioned"),
     )
     return {name: getattr(old, name) for name in names}
 

@@ -1,7 +1,8 @@
-"""One license: uploaded once, found again by what is in it, rotated by replacement (L1-L9).
+"""One license: uploaded once, found again by what is in it, rotated by replacement (L1-L10).
 
 A new JWT is another license: Pulumi creates it first and deletes the superseded one afterwards, so
-there is no gap. Only the license that stands in this state is ever deleted, never somebody else's.
+there is no gap. Only the license that stands in this state is ever deleted, never somebody else's,
+and not while the program asks for its text (L10).
 What a license entitles to is read in entitlements.py; who may upload is operator_access.py.
 """
 
@@ -30,6 +31,7 @@ from coder_stack.dynamic.connection import CoderdInputs, Link
 from coder_stack.dynamic.failure import Failed, warn
 from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.stored_licenses import apply, find, remove, stored
+from coder_stack.dynamic.wanted_licenses import WANTED
 from coder_stack.dynamic.wire import Problem, WireSecret
 
 __all__ = ["License", "LicenseProvider"]
@@ -100,6 +102,8 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         if not jwt.get_secret_value():
             why = "the license is empty; check the Secret, its key and its value."
             return {}, [Problem("", f"{Reason.SECRET_MISSING}: {why}")]
+        if link is not None:
+            WANTED.add(link.connection, fingerprint(jwt.get_secret_value()))
         findings = preflight(
             jwt.get_secret_value(),
             datetime.now(UTC),
@@ -164,10 +168,11 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
     def delete_object(self, link: Link, known: LicenseState) -> None:
         """The one we know by id and content, and nobody else's.
 
+        Not if the program has come back to the same text: then the row is in use again (L10).
         After a rotation in this very run a failure is one, and Pulumi tries again in the next run
         (L4). Otherwise, so on destroy and in that next run, it is a warning (K6).
         """
-        if not known.license_id:
+        if not known.license_id or WANTED.has(link.connection, known.last_applied_hash):
             return
         claims = read_license(known.jwt.get_secret_value())
         try:

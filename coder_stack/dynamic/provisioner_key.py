@@ -7,7 +7,8 @@ carries the material, and who decides that the license allows keys (gate.py).
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from datetime import UTC, date
 from typing import Any
 
@@ -18,9 +19,7 @@ from pydantic import SecretStr
 from coder_stack.coderd import (
     CoderdError,
     ForbiddenByRole,
-    KeyRejected,
     NotEntitled,
-    NotFound,
     Reason,
 )
 from coder_stack.coderd import (
@@ -32,11 +31,15 @@ from coder_stack.dynamic.gate import NOT_PROVISIONED, first_opens, report_deferr
 from coder_stack.dynamic.key_adoption import hear_offer, offered_key
 from coder_stack.dynamic.key_identity import canonical_tags
 from coder_stack.dynamic.key_inputs import KeyInputs, KeyState, settled
-from coder_stack.dynamic.key_issue import issue_key, remove_key
+from coder_stack.dynamic.key_issue import issue_key, opened_key, remove_key
+from coder_stack.dynamic.key_organization import locate, wanted_organization
+from coder_stack.dynamic.key_succession import SUCCESSION
 from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.wire import Problem, Props
 
 __all__ = ["ProvisionerKey", "ProvisionerKeyProvider"]
+
+_OWNER = 16
 
 
 class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
@@ -45,6 +48,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
     noun = "provisioner key"
     replace_on = (
         "organization",
+        "organization_id",
         "name",
         "tags",
         "deployment_id",
@@ -66,13 +70,17 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         self, proposal: Proposal[KeyInputs], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Settle the name, or put the change off while the license is gone."""
-        values, problems = settled(proposal)
-        if proposal.whole is not None:
-            report_deferred(self.label(proposal.whole), values["deferred"])
-            if link is not None and (key := self._expected(link, proposal.whole)):
-                # A key that is taken over is as old as it is, also for its rotation by age.
-                values = {**values, "issued_on": _day_of(key)}
-        return values, problems
+        want, old = proposal.whole, proposal.old
+        if want is None:
+            return settled(proposal)
+        before = SUCCESSION.predecessor(want, old)
+        organization_id, unknown = wanted_organization(link, want, old, before)
+        values, problems = settled(proposal, before, organization_id)
+        report_deferred(self.label(want), values["deferred"])
+        if link is not None and (key := self._expected(link, want)):
+            # A key that is taken over is as old as it is, also for its rotation by age.
+            values = {**values, "issued_on": _day_of(key)}
+        return values, [*problems, *unknown]
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
         """A name that is not settled yet is left out, or dependants would take it for empty."""
@@ -91,8 +99,16 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             opens = first_opens(_id, _news.get("enabled"))
             return dynamic.DiffResult(replaces=["enabled"] if opens else None)
         result = super().diff(_id, _olds, _news)
+        was, now = _olds.get("organization_id"), _news.get("organization_id")
+        moved = (
+            was != now if was and now else _olds.get("organization") != _news.get("organization")
+        )
+        if not moved:
+            # The uuid is not known yet, or the same organization has another name (K10).
+            places = {"organization", "organization_id"}
+            result.replaces = [each for each in result.replaces or () if each not in places] or None
         if result.replaces:
-            same = all(_olds.get(name) == _news.get(name) for name in ("organization", "name"))
+            same = not moved and _olds.get("name") == _news.get("name")
             result.delete_before_replace = bool(_news.get("exact_name")) and same
         return result
 
@@ -109,6 +125,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         """Nothing in coderd changes: another way to it, another period, the gate."""
         del link
         facts = {
+            "organization_id": want.organization_id or known.organization_id,
             "secret_state": _secret_state(want.secret_sha256, known.material_sha256),
             "reason": "" if want.enabled else Reason.NOT_ENTITLED,
         }
@@ -123,18 +140,11 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             # Another deployment answers here and knows nothing of this key; the program, which
             # learns of the new deployment too, will ask for a new one under that name.
             return known
-        organization = known.organization
+        opened = opened_key(link.coderd, known.material)
         try:
-            keys = link.listed(f"keys/{organization}", lambda c: c.provisioner_keys(organization))
+            found, organization = locate(link, known, opened)
         except NotEntitled:
             return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
-        except NotFound:
-            # The organization is gone or hidden from this token; only the key itself can tell.
-            if not known.material.get_secret_value():
-                raise
-            keys = ()
-        found = _find(keys, known)
-        opened = _opened(link, known.material)
         if found is None and opened is not None:
             why = "the key is in use, but the token's user does not see it in the organization."
             raise ForbiddenByRole(f"read {self.label(known)}", why)
@@ -145,6 +155,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             update={
                 **_of_coderd(found, known.material),
                 **renamed,
+                "organization": organization,
                 "deployment_id": live,
                 "issued_on": known.issued_on or _day_of(found),
                 "material_valid": opened is not None and opened.id == found.id,
@@ -155,10 +166,9 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
 
     def delete_object(self, link: Link, known: KeyState) -> None:
         """By the applied identity (K6)."""
-        if known.key_id:
-            remove_key(link.coderd, known.organization, known.key_id)
-        elif known.material.get_secret_value() and known.name:
-            link.coderd.delete_provisioner_key(known.organization, known.name)
+        if known.key_id or known.material.get_secret_value():
+            places = (known.organization, known.organization_id or "")
+            remove_key(link.coderd, places, known.key_id, known.material)
 
     def _expected(self, link: Link, want: KeyInputs) -> Key | None:
         """The key that `create` will take over, as far as a preview can see."""
@@ -210,6 +220,7 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
             "token": token,
             "organization": organization,
             "base_name": base_name,
+            "owner": _this_stack(),
             "exact_name": exact_name,
             "tags": tags,
             "deployment_id": deployment_id,
@@ -225,26 +236,17 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
         super().__init__(ProvisionerKeyProvider(), resource_name, props, opts)
 
 
-def _find(keys: Sequence[Key], known: KeyState) -> Key | None:
-    if known.key_id:
-        return next((key for key in keys if str(key.id) == known.key_id), None)
-    return next((key for key in keys if key.name == known.name), None)
-
-
-def _opened(link: Link, material: SecretStr) -> Key | None:
-    """The key that the material belongs to; None if coderd says that it belongs to none."""
-    if not material.get_secret_value():
-        return None
-    try:
-        return link.coderd.provisioner_key_of(material)
-    except KeyRejected:
-        return None
+def _this_stack() -> str:
+    """What tells this stack from every other one; a provider process does not know it."""
+    stack = [pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack()]
+    return hashlib.sha256(json.dumps(stack).encode()).hexdigest()[:_OWNER]
 
 
 def _of_coderd(key: Key, material: SecretStr) -> dict[str, Any]:
     text = material.get_secret_value()
     return {
         "key_id": str(key.id),
+        "organization_id": str(key.organization),
         "name": key.name,
         "tags": canonical_tags(key.tags),
         "created_at": key.created_at.astimezone(UTC).isoformat(timespec="seconds"),

@@ -56,6 +56,9 @@ def _key(finding: Finding, world: World) -> str | None:
             return f"{key} was deleted in coderd."
         if "material_valid" in paths:
             return f"Coderd no longer accepts what the state holds as {_lower(key)}."
+        if "organization" in paths:
+            name = finding.actual.get("organization")
+            return f"The organization of {_lower(key)} was renamed in coderd to `{name}`."
         if "tags" in paths:
             return f"{key} has other tags in coderd."
         if paths & {"name", "base_name"}:

@@ -73,7 +73,10 @@ class Key(Part):
         default={}, description="Tags of the daemons: which templates they build."
     )
     rotate_after_days: int | None = Field(
-        default=None, ge=1, le=3650, description="Make another key after so many days."
+        default=None,
+        ge=1,
+        le=3650,
+        description="Make another key after so many days, or up to a fifth of them earlier.",
     )
     rotation: str = Field(
         default="", description="Any text. Change it, and another key is made on the next run."

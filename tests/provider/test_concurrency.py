@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from coder_stack.dynamic.license import LicenseProvider
-from tests.provider.driver import Held, ProviderProcess
+from tests.provider.driver import Held, ProviderProcess, provider_process
 from tests.simulation import Simulation, license_text, simulated
 
 
@@ -22,5 +22,7 @@ def test_two_coderds_at_once_keep_their_own_tokens_and_licenses(process: Provide
         made = list(pool.map(create, [one, two] * 6, range(100, 112)))
         assert all(pool.map(read, made * 3))
         assert len(one.license_ids()) == len(two.license_ids()) == 6
-        list(pool.map(lambda each: driven.delete(each[1]), made))
+        with provider_process() as destroy:
+            destroyed = destroy.of(LicenseProvider())
+            list(pool.map(lambda each: destroyed.delete(each[1]), made))
         assert one.license_ids() == two.license_ids() == []

@@ -134,6 +134,22 @@ def test_P3_refresh_counts_again_and_fewer_daemons_are_no_drift(
     daemons.delete(held)
 
 
+def test_K10_an_organization_that_is_called_otherwise_now_fails_no_refresh(
+    licensed: Simulation, daemons: Driven
+) -> None:
+    """The key knows it by uuid and names the new name; here it is only unknown who is there."""
+    key = Key(licensed, "fleet")
+    key.daemon("a")
+    held = daemons.create(wish(licensed, key.id))
+    licensed.act("PATCH", "/api/v2/organizations/coder", {"name": "lab"})
+
+    seen = daemons.read(held)
+
+    assert seen is not None
+    assert seen.inputs == held.inputs
+    assert (seen.outputs["connected"], seen.outputs["reason"]) == (False, "NotFound")
+
+
 def test_K5_a_rotated_key_is_waited_for_in_place(licensed: Simulation, daemons: Driven) -> None:
     old, new = Key(licensed, "old"), Key(licensed, "new")
     old.daemon("a")

@@ -31,6 +31,7 @@ class Cell:
     operation: str
     coderd: Simulation
     driven: Driven
+    maker: Driven
     process: ProviderProcess
     name: str
     held: Held | None = None
@@ -45,9 +46,12 @@ class Cell:
         return self.subject.count(self.coderd, self.name)
 
     def prepare(self) -> None:
-        """All but a create start with an object that is there."""
+        """All but a create start with an object that is there.
+
+        No run of Pulumi deletes what it has just asked for: an earlier one has made it.
+        """
         if self.operation != "create":
-            self.held = self.driven.create(self.wish)
+            self.held = self.maker.create(self.wish)
 
     def strike(self, fault: Fault, *, times: int) -> None:
         method, path = self.subject.calls[self.operation]
@@ -76,25 +80,27 @@ class Cell:
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[tuple[Simulation, ProviderProcess]]:
-    """One coderd and one provider process for the whole table: objects differ by name."""
+def world() -> Iterator[tuple[Simulation, ProviderProcess, ProviderProcess]]:
+    """One coderd and two provider processes for the whole table: objects differ by name."""
     with (
         simulated(licensed=True) as coderd,
         provider_process(environment={"CODER_STACK_DEADLINE": DEADLINE}) as process,
+        provider_process(environment={"CODER_STACK_DEADLINE": DEADLINE}) as destroy,
     ):
-        yield coderd, process
+        yield coderd, process, destroy
 
 
 @pytest.fixture
 def cell_of(
-    world: tuple[Simulation, ProviderProcess],
+    world: tuple[Simulation, ProviderProcess, ProviderProcess],
 ) -> Iterator[Callable[[Subject, str], Cell]]:
-    coderd, process = world
+    coderd, process, destroy = world
 
     def cell(subject: Subject, operation: str) -> Cell:
         name = f"n{next(_SERIAL)}x"
-        driven = process.of(subject.provider)
-        made = Cell(subject, operation, coderd, driven, process, name)
+        maker, running = process.of(subject.provider), destroy if operation == "delete" else process
+        driven = running.of(subject.provider)
+        made = Cell(subject, operation, coderd, driven, maker, running, name)
         made.prepare()
         return made
 

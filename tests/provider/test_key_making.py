@@ -81,9 +81,10 @@ class TestCreate:
         held = keys.create(wish(licensed))
 
         assert licensed.requests() == [
+            "GET /api/v2/organizations/coder",
             f"POST {KEYS}",
             "GET /api/v2/provisionerkeys/{provisionerkey}",
-        ], "two requests a key"
+        ], "two requests a key, and one an organization"
         assert [held.id] == list(licensed.world.records.provisioner_keys)
         assert held.outputs["key_id"] == held.id
         assert opens(licensed, held.outputs["material"]) == held.outputs["name"]

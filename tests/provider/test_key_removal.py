@@ -1,5 +1,7 @@
 """Removing a provisioner key: only the one that was made, and without a word too many."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.provider.driver import Driven, Failure, Said
@@ -25,6 +27,15 @@ class TestDelete:
         successor = keys.create_checked(held.inputs)
         keys.delete(held)
         assert opens(licensed, successor.outputs["material"])
+
+    def test_K6_a_key_that_only_the_material_leads_to_is_left_alone(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(licensed))
+        theirs: str = licensed.act("POST", KEYS, {"name": "other"})["key"]
+        licensed.act("DELETE", f"{KEYS}/{held.outputs['name']}")
+        keys.delete(replace(held, outputs={**held.outputs, "material": theirs}))
+        assert opens(licensed, theirs)
 
     def test_K6_what_cannot_be_removed_is_a_warning_that_names_it(
         self, licensed: Simulation, keys: Driven, said: Said

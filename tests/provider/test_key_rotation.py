@@ -15,7 +15,7 @@ class TestDiff:
     @pytest.mark.parametrize(
         ("change", "named"),
         [
-            ({"organization": "default"}, {"organization", "name"}),
+            ({"organization": "second"}, {"organization", "organization_id", "name"}),
             ({"tags": {"region": "us"}}, {"tags", "name"}),
             ({"base_name": "squad"}, {"name"}),
             ({"deployment_id": "0c7f6cf7-91c0-4f2d-8f0e-5f1f5b1c7f00"}, {"deployment_id", "name"}),
@@ -25,6 +25,7 @@ class TestDiff:
     def test_K5_each_difference_replaces_by_creating_first(
         self, licensed: Simulation, keys: Driven, change: dict[str, Any], named: set[str]
     ) -> None:
+        licensed.act("POST", "/api/v2/organizations", {"name": "second"})
         held = keys.create(wish(licensed))
         news = keys.check(wish(licensed, **change), held.inputs).inputs
         difference = keys.diff(held, news)
@@ -97,6 +98,13 @@ class TestGate:
         assert keys.diff(held, news).replaces == ["enabled"]
         real = keys.create(wish(licensed))
         assert opens(licensed, real.outputs["material"])
+
+    def test_E4_what_waits_for_a_license_does_not_grow_old(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        closed = wish(licensed, enabled=False, rotate_after_days=1)
+        held = {**keys.check(closed).inputs, "issued_on": "2020-01-01"}
+        assert keys.check(closed, held).inputs == held
 
     def test_E5_a_lost_license_keeps_the_key_and_puts_rotations_off(
         self, licensed: Simulation, keys: Driven, said: Said

@@ -28,17 +28,22 @@ def test_L4_rotation_A_B_A_leaves_one_license_and_never_touches_a_foreign_one(
     foreign = coderd.act("POST", "/api/v2/licenses", {"license": license_text(days=999)})["id"]
     a, b = license_text(jti=JTI), license_text(days=50)
 
-    first = licenses.create(inputs(coderd, a))
-    second = licenses.create(inputs(coderd, b))
-    assert len(coderd.license_ids()) == 3, "created before the old one is deleted"
-    licenses.delete(first)
+    with provider_process() as earlier:
+        first = earlier.of(LicenseProvider()).create(inputs(coderd, a))
+    with provider_process() as this_run:
+        rotated = this_run.of(LicenseProvider())
+        second = rotated.create(inputs(coderd, b))
+        assert len(coderd.license_ids()) == 3, "created before the old one is deleted"
+        rotated.delete(first)
     again = licenses.create(inputs(coderd, a))
     licenses.delete(second)
 
     assert coderd.license_ids() == sorted([foreign, int(again.outputs["license_id"])])
-    licenses.delete(again)
-    assert coderd.license_ids() == [foreign]
-    licenses.delete(again)  # 404 is success
+    with provider_process() as destroy:
+        licenses = destroy.of(LicenseProvider())
+        licenses.delete(again)
+        assert coderd.license_ids() == [foreign]
+        licenses.delete(again)  # 404 is success
 
 
 def test_L4_a_foreign_license_under_our_old_number_is_not_deleted(
@@ -48,7 +53,8 @@ def test_L4_a_foreign_license_under_our_old_number_is_not_deleted(
     foreign = coderd.act("POST", "/api/v2/licenses", {"license": license_text(days=9)})["id"]
     coderd.act("DELETE", f"/api/v2/licenses/{held.outputs['license_id']}")
     misled = type(held)(held.id, {**held.outputs, "license_id": str(foreign)}, held.inputs)
-    licenses.delete(misled)
+    with provider_process() as destroy:
+        destroy.of(LicenseProvider()).delete(misled)
     assert coderd.license_ids() == [foreign]
 
 
@@ -78,15 +84,59 @@ def test_L4_a_superseded_license_that_stayed_is_tried_once_more_by_the_next_run(
     assert old not in coderd.license_ids()
 
 
+class TestTakenBack:
+    """L10: A → B in an update that fails, then A again; old A and B are pending deletes."""
+
+    def test_L10_the_pending_delete_leaves_the_license_that_was_taken_up_again(
+        self, coderd: Simulation, licenses: Driven
+    ) -> None:
+        a, b = license_text(jti=JTI), license_text(days=50)
+        first, second = (licenses.create(inputs(coderd, text)) for text in (a, b))
+
+        with provider_process() as way_back:
+            again = way_back.of(LicenseProvider()).create(inputs(coderd, a))
+            way_back.of(LicenseProvider()).delete(first)
+            way_back.of(LicenseProvider()).delete(second)
+        assert coderd.license_ids() == [int(again.outputs["license_id"])]
+
+        with provider_process() as destroy:
+            destroy.of(LicenseProvider()).delete(again)
+        assert coderd.license_ids() == []
+
+    def test_L10_a_run_that_only_checks_the_license_leaves_it_as_well(
+        self, coderd: Simulation, licenses: Driven
+    ) -> None:
+        """The way back may have died between its create and its deletes."""
+        wanted = inputs(coderd, license_text(jti=JTI))
+        first = licenses.create(wanted)
+        with provider_process() as way_back:
+            again = way_back.of(LicenseProvider()).create(wanted)
+        with provider_process() as next_run:
+            next_run.of(LicenseProvider()).check(wanted, again.inputs)
+            next_run.of(LicenseProvider()).delete(first)
+        assert coderd.license_ids() == [int(again.outputs["license_id"])]
+
+    def test_L10_one_that_another_coderd_wants_is_deleted_here(
+        self, coderd: Simulation, licenses: Driven
+    ) -> None:
+        text = license_text(jti=JTI)
+        held = licenses.create(inputs(coderd, text))
+        with simulated() as other, provider_process() as next_run:
+            moved = next_run.of(LicenseProvider())
+            moved.create(inputs(other, text))
+            moved.delete(held)
+            assert (coderd.license_ids(), len(other.license_ids())) == ([], 1)
+
+
 @pytest.mark.parametrize("status", [401, 403, 409, 500, 503])
 def test_K6_a_license_that_cannot_be_deleted_is_named_and_blocks_no_destroy(status: int) -> None:
     with (
         simulated() as coderd,
+        provider_process() as earlier,
         provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process,
     ):
-        licenses = process.of(LicenseProvider())
-        held = licenses.create(inputs(coderd, license_text()))
+        held = earlier.of(LicenseProvider()).create(inputs(coderd, license_text()))
         coderd.refuse(status, "No.", "/api/v2/licenses/*", count=-1)
-        licenses.delete(held)
+        process.of(LicenseProvider()).delete(held)
         assert f"license {held.outputs['license_id']}, delete: Cannot delete" in process.stderr
         assert "It may still be there; remove it by hand." in process.stderr

@@ -107,6 +107,8 @@ def test_CP8_from_first_user_to_provisioner_key_with_nothing_but_the_kubeconfig(
         assert seen.outputs["material_valid"] is True
         keys.delete(key)
         assert keys.read(key) is None
+    with provider_process(config={"kubernetes": kubernetes}) as destroy:
+        licensed = destroy.of(LicenseProvider())
         licensed.delete(held)
         assert licensed.read(held) is None
 

@@ -205,6 +205,7 @@ class TestProvisioner:
             ({"connected": False}, ("False", "TooFew")),
             ({"connected": False, "reason": "Pending"}, ("False", "Pending")),
             ({"connected": False, "reason": "NotEntitled"}, ("False", "NotEntitled")),
+            ({"connected": False, "reason": "NotFound"}, ("Unknown", "NotFound")),
         ],
     )
     def test_P3_the_daemons(self, seen: dict[str, Any], expected: tuple[str, str]) -> None:

@@ -13,6 +13,7 @@ from coder_stack.dynamic.key_identity import (
     Identity,
     KeyWish,
     canonical_tags,
+    due_after,
     generated_name,
     name_fault,
     settle,
@@ -50,11 +51,11 @@ def issued(wish: KeyWish = WISH, on: date = TODAY) -> Identity:
 
 
 @UNHURRIED
-@given(WISHES, DAYS)
+@given(WISHES, st.text(max_size=64))
 def test_P2_a_generated_name_is_one_that_coderd_takes_and_stores_as_it_is(
-    wish: KeyWish, today: date
+    wish: KeyWish, predecessor: str
 ) -> None:
-    name = generated_name(wish, today)
+    name = generated_name(wish, predecessor)
 
     assert len(name.encode()) <= LONGEST_NAME
     assert name == name.lower()
@@ -63,12 +64,46 @@ def test_P2_a_generated_name_is_one_that_coderd_takes_and_stores_as_it_is(
 
 
 @UNHURRIED
-@given(WISHES, DAYS)
+@given(WISHES, DAYS, DAYS)
 def test_U3_the_name_is_the_same_in_another_run_so_that_a_lost_key_is_found(
-    wish: KeyWish, today: date
+    wish: KeyWish, today: date, later: date
 ) -> None:
     shuffled = replace(wish, tags=dict(reversed(list(wish.tags.items()))))
-    assert generated_name(shuffled, today) == generated_name(wish, today)
+    assert issued(shuffled, today).name == issued(wish, later).name
+
+
+@UNHURRIED
+@given(st.lists(st.sampled_from([WISH, replace(WISH, trigger="2")]), min_size=2, max_size=6))
+def test_K9_no_two_keys_in_a_row_of_rotations_share_a_name(wishes: list[KeyWish]) -> None:
+    given_out = [""]
+    for wish in wishes:
+        given_out.append(generated_name(wish, given_out[-1]))
+    assert len(set(given_out)) == len(given_out)
+
+
+def test_K8_stacks_have_names_of_their_own_and_a_key_that_exists_keeps_its_name() -> None:
+    assert issued(replace(WISH, owner="one")).name != issued(replace(WISH, owner="two")).name
+    held = issued()
+    assert settle(replace(WISH, owner="one"), held, TODAY)[0].name == held.name
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "moved"),
+    [
+        (("research", "u1"), ("lab", "u1"), False),
+        (("research", "u1"), ("research", "u2"), True),
+        (("research", None), ("lab", "u1"), True),
+        (("research", None), ("research", "u1"), False),
+    ],
+)
+def test_K10_an_organization_is_the_same_by_its_uuid_and_else_by_its_name(
+    was: tuple[str, str | None], now: tuple[str, str | None], moved: bool
+) -> None:
+    before, after = (
+        replace(WISH, organization=name, organization_id=uuid) for name, uuid in (was, now)
+    )
+    differences = settle(after, issued(before), TODAY)[1]
+    assert differences == (("organization",) if moved else ())
 
 
 @UNHURRIED
@@ -115,10 +150,24 @@ def test_K5_a_key_is_rotated_when_it_is_old_enough_and_not_a_day_before(
 ) -> None:
     wish = replace(WISH, rotate_after_days=days)
     held = issued(wish, issued_on)
-    wanted, differences = settle(wish, held, issued_on + timedelta(days=age))
+    today = issued_on + timedelta(days=age)
+    wanted, differences = settle(wish, held, today, predecessor=held.name)
 
-    assert differences == (("issued_on",) if age >= days else ())
-    assert (wanted.name != held.name) == (age >= days)
+    due = age >= due_after(days, held.name)
+    assert differences == (("issued_on",) if due else ())
+    assert (wanted.name != held.name) == due
+
+
+@UNHURRIED
+@given(st.integers(1, 400), NAMES)
+def test_K5_no_key_grows_older_than_asked_nor_is_replaced_long_before(days: int, name: str) -> None:
+    assert days - days // 5 <= due_after(days, name) <= days
+
+
+def test_K5_keys_that_were_made_on_one_day_do_not_fall_due_on_one_day() -> None:
+    due = [due_after(90, f"fleet-{number}") for number in range(100)]
+    assert len(set(due)) == 19, "on any of the last days"
+    assert max(map(due.count, due)) < 20
 
 
 def test_K5_a_new_rotation_period_does_not_rotate_a_young_key() -> None:

@@ -12,6 +12,7 @@ from coder_stack.dynamic.entitlements import Entitlements
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.license import License
 from coder_stack.dynamic.operator_access import OperatorAccess
+from coder_stack.dynamic.provisioner_key import ProvisionerKey
 from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.secret_value import SecretValue
 
@@ -90,3 +91,23 @@ async def test_a_feature_gate_is_told_connection_and_feature_alone(recorder: Rec
     assert {name for name, value in sent.items() if value is not None} == {
         "__provider", "connection", "feature",
     }  # fmt: skip
+
+
+@pulumi.runtime.test
+async def test_K8_a_key_is_told_which_stack_asks() -> None:
+    """The provider's process does not know the stack it works for."""
+    asked: set[str] = set()
+    for project, stack in (("p", "one"), ("p", "two"), ("q", "one"), ("p", "one")):
+        recorder = Recorder()
+        pulumi.runtime.set_mocks(recorder, project=project, stack=stack, preview=False)
+        key = ProvisionerKey(
+            "k",
+            connection={"url": "http://127.0.0.1:1"},
+            organization="coder",
+            base_name="fleet",
+            deployment_id="d",
+        )
+        await key.urn.future()
+        sent = recorder.made["pulumi-python:dynamic/coder:ProvisionerKey"].inputs
+        asked.add(sent["owner"])
+    assert len(asked) == 3

@@ -27,9 +27,16 @@ def found(
     return Finding(urn, type_, kind, origin, properties, recorded or {}, actual or {})
 
 
-def key(kind: Kind, *paths: str, origin: Origin = "world", **recorded: Any) -> Finding:
+def key(
+    kind: Kind,
+    *paths: str,
+    origin: Origin = "world",
+    actual: dict[str, Any] | None = None,
+    **recorded: Any,
+) -> Finding:
     facts = {"name": "gpu-eu-3f9a", "organization": "coder", **recorded}
-    return found(f"{CODER}ProvisionerKey", kind, *paths, origin=origin, recorded=facts)
+    type_ = f"{CODER}ProvisionerKey"
+    return found(type_, kind, *paths, origin=origin, recorded=facts, actual=actual or {})
 
 
 def proxy(kind: Kind, *paths: str, **actual: Any) -> Finding:
@@ -66,6 +73,10 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
     [
         (key("missing"), "Key `gpu-eu-3f9a` was deleted in coderd."),
         (key("replaced", "tags.region"), "Key `gpu-eu-3f9a` has other tags in coderd."),
+        (
+            key("changed", "organization", actual={"organization": "lab"}),
+            "The organization of key `gpu-eu-3f9a` was renamed in coderd to `lab`.",
+        ),
         (key("replaced", "name"), "Key `gpu-eu-3f9a` was renamed in coderd."),
         (
             key("replaced", "material_valid", "tags.a"),

@@ -1,0 +1,173 @@
+"""An update that fails half-way and is taken back, on a real engine: nothing of ours is lost.
+
+The engine keeps what the failed update had replaced as pending deletes, and runs them at the end of
+the next update that gets so far. By then the program asks for the old thing again.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pulumi import automation as auto
+
+from sandbox.coderd.rules.identifiers import hashed
+from sandbox.engine import Engine
+from tests.daemons import connect
+from tests.engine.operated import Operated, operated
+from tests.harness import PROJECT
+from tests.simulation import Simulation, license_text, simulated
+
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
+PROGRAM = """
+import pulumi
+from coder_stack.dynamic.daemons_connected import DaemonsConnected
+from coder_stack.dynamic.license import License
+from coder_stack.dynamic.provisioner_key import ProvisionerKey
+
+config = pulumi.Config()
+coderd = {"connection": {"url": config.require("url")}, "token": config.require_secret("given")}
+after = []
+if config.get("jwt") is not None:
+    name = config.get("called") or "license"
+    after.append(License(name, jwt=config.require_secret("jwt"), **coderd))
+key = ProvisionerKey(
+    "key",
+    organization="coder",
+    base_name="fleet",
+    deployment_id=config.require("deployment"),
+    trigger=config.get("trigger"),
+    opts=pulumi.ResourceOptions(depends_on=after),
+    **coderd,
+)
+# Plays whatever else is in the update: it fails while it waits for daemons of a key that has none.
+DaemonsConnected(
+    "rest",
+    organization="coder",
+    key_id=config.get("awaited") or "",
+    timeout_seconds=1,
+    opts=pulumi.ResourceOptions(depends_on=[key]),
+    **coderd,
+)
+pulumi.export("material", key.material)
+"""
+A, B = license_text(days=300), license_text(days=200)
+
+
+@pytest.fixture
+def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
+    """A licensed coderd and a stack with license A and one key, deployed."""
+    with (
+        simulated(licensed=True) as coderd,
+        operated(engine, coderd, tmp_path, PROGRAM) as stack,
+    ):
+        stack.give("given", coderd.token)
+        stack.give("jwt", A)
+        configure(stack, deployment=coderd.world.records.deployment_id, trigger="1")
+        stack.up()
+        stack.secrets.add(str(stack.project.outputs()["material"]))
+        yield stack
+
+
+def configure(stack: Operated, **settings: str) -> None:
+    for name, value in settings.items():
+        stack.project.stack.set_config(f"{PROJECT}:{name}", auto.ConfigValue(value))
+
+
+def fail(stack: Operated) -> None:
+    """An update whose license and key are made, and whose rest fails."""
+    configure(stack, awaited="00000000-0000-0000-0000-00000000000f")
+    assert "0 of 1 have connected" in stack.failure(stack.up)
+    configure(stack, awaited="")
+
+
+def stored(coderd: Simulation, text: str) -> bool:
+    return any(each.jwt == text for each in coderd.world.records.licenses.values())
+
+
+def opens(coderd: Simulation, material: str) -> bool:
+    """Whether the material is that of a key."""
+    return any(
+        each.secret_hash == hashed(material)
+        for each in coderd.world.records.provisioner_keys.values()
+    )
+
+
+def changes(stack: Operated) -> list[str]:
+    """What was done to keys, in order."""
+    asked = stack.coderd.requests(path="/provisionerkeys")
+    return [line.split(" ")[0] for line in asked if not line.startswith("GET ")]
+
+
+def test_L10_a_license_that_is_taken_back_stays_in_coderd_and_the_other_one_goes(
+    stack: Operated,
+) -> None:
+    stack.give("jwt", B)
+    fail(stack)
+    assert (stored(stack.coderd, A), stored(stack.coderd, B)) == (True, True)
+
+    stack.give("jwt", A)
+    stack.up()
+
+    assert (stored(stack.coderd, A), stored(stack.coderd, B)) == (True, False)
+    assert stack.preview(refresh=True).changes == []
+    stack.destroy()
+    assert not stored(stack.coderd, A)
+
+
+def test_L10_a_way_back_that_fails_as_well_leaves_it_too(stack: Operated) -> None:
+    """In the last run the license is as it was: the engine only checks it."""
+    stack.give("jwt", B)
+    fail(stack)
+    stack.give("jwt", A)
+    fail(stack)
+
+    outcome = stack.up()
+
+    assert [step.op for step in outcome.of_kind("License")] == ["delete-replaced"] * 2
+    assert (stored(stack.coderd, A), stored(stack.coderd, B)) == (True, False)
+    assert stack.preview(refresh=True).changes == []
+
+
+def test_L10_a_license_declared_under_another_name_stays_and_one_no_longer_declared_goes(
+    stack: Operated,
+) -> None:
+    configure(stack, called="renamed")
+    stack.up()
+    assert stored(stack.coderd, A)
+    assert stack.preview(refresh=True).changes == []
+
+    stack.project.stack.remove_config(f"{PROJECT}:jwt")
+    stack.up()
+    assert not stored(stack.coderd, A)
+
+
+def test_K9_a_rotation_that_is_taken_back_leaves_the_key_that_pods_hold(stack: Operated) -> None:
+    first = str(stack.project.outputs()["material"])
+    configure(stack, trigger="2")
+    fail(stack)
+    configure(stack, trigger="1")
+    stack.coderd.forget_requests()
+
+    stack.up()
+
+    assert changes(stack) == ["POST", "DELETE", "DELETE"], "first a new key, then no others"
+    third = str(stack.project.outputs()["material"])
+    stack.secrets.add(third)
+    assert (opens(stack.coderd, first), opens(stack.coderd, third)) == (False, True)
+    assert stack.preview(refresh=True).changes == []
+
+
+def test_K8_K9_a_replacement_on_demand_does_not_take_the_key_of_live_daemons(
+    stack: Operated,
+) -> None:
+    """`pulumi up --replace`: the engine does not say that there is a key, so its name comes up."""
+    material = str(stack.project.outputs()["material"])
+    connect(stack.coderd, material)
+    key = stack.resources()["key"]["urn"]
+    replace = ("up", "--yes", "--skip-preview", "--replace", key)
+
+    said = stack.failure(lambda: stack.project.pulumi(*replace))
+
+    assert "in use by 1 live daemon(s)" in said
+    assert opens(stack.coderd, material)
+    assert stack.preview(refresh=True).changes == []
