@@ -117,6 +117,18 @@ def _proxy(hands: Hands) -> str:
     return f"the workspace proxy {_PROXY} is deleted in coderd"
 
 
+def _token(hands: Hands) -> str:
+    listed: list[dict[str, Any]] = (
+        _done(hands.coderd.get("/api/v2/users/me/keys/tokens")).json() or []
+    )
+    ours = [each for each in listed if each["token_name"].startswith("coder-stack")]
+    if not ours:
+        raise _nothing()
+    for each in ours:
+        _done(hands.coderd.delete(f"/api/v2/users/me/keys/{each['id']}"))
+    return "the operator's token is revoked in coderd"
+
+
 BREAKAGES: Mapping[str, Callable[[Hands], str]] = MappingProxyType(
     {
         "image": _image,
@@ -127,6 +139,7 @@ BREAKAGES: Mapping[str, Callable[[Hands], str]] = MappingProxyType(
         "secret": _secret,
         "tags": _tags,
         "proxy": _proxy,
+        "token": _token,
     }
 )
 

@@ -23,18 +23,13 @@ class WantedLicenses:
     def add(self, connection: ConnectionProps, sha256: str) -> None:
         """Record that the program asks for this text."""
         with self._lock:
-            self._hashes.setdefault(_address(connection), set()).add(sha256)
+            self._hashes.setdefault(connection.way, set()).add(sha256)
 
     def has(self, connection: ConnectionProps, sha256: str) -> bool:
         """Whether the program asks for this text at that coderd."""
         with self._lock:
-            return sha256 in self._hashes.get(_address(connection), set())
+            return sha256 in self._hashes.get(connection.way, set())
 
 
 WANTED = WantedLicenses()
 """Of this process, which serves one command of Pulumi."""
-
-
-def _address(connection: ConnectionProps) -> str:
-    """Where it leads: how to get in may have changed since the old license was applied."""
-    return connection.model_dump_json(include={"url", "service_proxy"}, exclude_none=True)

@@ -22,6 +22,8 @@ from coder_stack.settings import ConfigError, Drift, load
 __all__ = ["Look", "drift_settings", "look", "report_of"]
 
 _CLUSTER = "kubernetes:"
+_ACCESS = "pulumi-python:dynamic/coder:OperatorAccess"
+"""Its update gets another token, without which nothing else in coderd can be looked at."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,18 @@ def _repairs(story: Story, spared: Sequence[str]) -> tuple[str, ...]:
 
 
 def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
-    """What is wrong in the cluster, and not merely due to what was not told any more.
+    """What is wrong in the cluster or with operator access, as far as it was told.
 
-    Also what only the program asks for: a refresh that failed has recorded a deleted object as
-    gone. Such objects can be repaired by themselves, if they need not be replaced. What lies in
-    coderd hangs together, and of deletes nothing is known yet.
+    Not what may merely be due to what was not told any more. Also what only the program asks for:
+    a refresh that failed has recorded a deleted object as gone. Such objects can be repaired by
+    themselves, if they need not be replaced. What else lies in coderd hangs together, and of
+    deletes nothing is known yet.
     """
     planned = cut.story.planned
     seen = [
         each
         for each in findings(cut.story)
-        if each.type.startswith(_CLUSTER)
+        if (each.type == _ACCESS or each.type.startswith(_CLUSTER))
         and (each.origin == "world" or _stands_alone(planned[each.urn]))
     ]
     if not seen:
@@ -92,7 +95,8 @@ def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
 
 
 def _stands_alone(plan: Step) -> bool:
-    return plan.op in ("create", "update") and not plan.may_follow
+    """Whether it can be repaired by itself. Operator access needs nothing but its own inputs."""
+    return plan.op in ("create", "update") and (plan.type == _ACCESS or not plan.may_follow)
 
 
 def drift_settings(story: Story) -> Drift:

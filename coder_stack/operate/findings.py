@@ -17,7 +17,7 @@ from coder_stack.operate.values import ABSENT, find, is_secret, is_unknown, show
 __all__ = ["Finding", "findings"]
 
 # Outputs that a refresh may find changed though no input did, and that tell of the world.
-_TELLING_OUTPUTS = {"OperatorAccess": ("token_id", "deployment_id")}
+_TELLING_OUTPUTS = {"OperatorAccess": ("accepted", "deployment_id")}
 Origin = Literal["world", "program"]
 _NOWHERE = Bags({}, {})
 

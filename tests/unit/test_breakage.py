@@ -69,7 +69,15 @@ def test_proxy_deletes_the_proxy(home: Home, coderd: Simulation) -> None:
     assert only.deleted
 
 
-@pytest.mark.parametrize("what", ["key", "tags", "proxy"])
+def test_token_revokes_the_operators_token_and_no_other(home: Home, coderd: Simulation) -> None:
+    for name in ("coder-stack-5d1f", "somebody-else"):
+        coderd.act("POST", "/api/v2/users/me/keys/tokens", {"token_name": name})
+    assert broken(home, "token") == "the operator's token is revoked in coderd"
+    left = coderd.act("GET", "/api/v2/users/me/keys/tokens")
+    assert [each["token_name"] for each in left] == ["somebody-else"]
+
+
+@pytest.mark.parametrize("what", ["key", "tags", "proxy", "token"])
 def test_what_is_not_there_cannot_be_broken(home: Home, coderd: Simulation, what: str) -> None:
     assert coderd.url
     with pytest.raises(SandboxError, match="deploy first with: make up"):
