@@ -69,8 +69,8 @@ class Race:
         thread = threading.Thread(target=run)
         thread.start()
         try:
-            reached = eventually(lambda: self._reached.is_set() or ended, 60)
-            assert reached and not ended, f"the update never came to {call}: {ended}"
+            assert eventually(lambda: self._reached.is_set() or ended, 60)
+            assert not ended, f"the update never came to {call}: {ended}"
             self.changes.clear()
             yield finish
         finally:
