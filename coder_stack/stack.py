@@ -71,7 +71,7 @@ class CoderStack(pulumi.ComponentResource):
     ) -> None:
         cluster = settings.kubernetes
         where = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
-        opts = pulumi.ResourceOptions.merge(Ownership.of(where).options(), opts)
+        opts = pulumi.ResourceOptions.merge(Ownership.of(name, where).options(), opts)
         super().__init__("coder-stack:index:CoderStack", name, None, opts)
         self._name = name
         self._settings = settings

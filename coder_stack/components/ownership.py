@@ -6,6 +6,7 @@ the mark is its own; any other object is left alone, and the create fails. An ob
 recorded is never looked at here.
 """
 
+import copy
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -42,32 +43,32 @@ class _Inputs(WireModel):
 
 @dataclass(frozen=True)
 class Ownership:
-    """Of the objects in one cluster. The provider there must have `upsert_existing_objects`."""
+    """Of the objects below one component. Their provider must have `upsert_existing_objects`."""
 
-    cluster: Kubeconfig
     hook: pulumi.ResourceHook
 
     @classmethod
-    def of(cls, cluster: Kubeconfig) -> "Ownership":
-        """To be used once in a program: hooks have names."""
-        return cls(cluster, pulumi.ResourceHook("refuse-foreign-objects", _refuser(cluster)))
+    def of(cls, name: str, cluster: Kubeconfig) -> "Ownership":
+        """For the component of that name, whose objects are in that cluster."""
+        return cls(pulumi.ResourceHook(f"{name}-refuse-foreign-objects", _refuser(cluster)))
 
     def options(self) -> pulumi.ResourceOptions:
-        """For a component: all Kubernetes objects below it are marked and guarded."""
+        """For the component: all Kubernetes objects below it are marked and guarded."""
         return pulumi.ResourceOptions(transformations=[self._mark])
 
     def _mark(
         self, args: pulumi.ResourceTransformationArgs
     ) -> pulumi.ResourceTransformationResult | None:
-        metadata = cast("Mapping[str, Any]", args.props).get("metadata")
-        if not args.type_.startswith("kubernetes:") or metadata is None:
+        props = cast("Mapping[str, Any]", args.props)
+        if not args.type_.startswith("kubernetes:") or "metadata" not in props:
             return None
+        metadata = copy.copy(props["metadata"])  # two objects may have been given the same one
         assert isinstance(metadata, meta.v1.ObjectMetaArgs), args.name  # noqa: S101
         given = cast("Mapping[str, str] | None", metadata.annotations)
         metadata.annotations = {**(given or {}), MARK: _mark_of(args.type_, args.name)}
         guard = pulumi.ResourceHookBinding(before_create=[self.hook])
-        merged = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(hooks=guard))
-        return pulumi.ResourceTransformationResult(args.props, merged)
+        options = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(hooks=guard))
+        return pulumi.ResourceTransformationResult({**props, "metadata": metadata}, options)
 
 
 def object_path(type_: str, namespace: str | None, name: str) -> str:
@@ -76,12 +77,12 @@ def object_path(type_: str, namespace: str | None, name: str) -> str:
     The plural follows English, as it does for every kind that this program makes.
     """
     _, version, kind = type_.split(":")
-    group = "api" if version.startswith("core/") else "apis"
-    lower = kind.lower()
-    plural = f"{lower[:-1]}ies" if lower.endswith("y") else f"{lower}{'es' * lower.endswith('s')}"
-    plural = plural if plural != lower else f"{lower}s"
+    root = "/api" if version.startswith("core/") else "/apis"
     place = f"namespaces/{namespace}/" if namespace else ""
-    return f"/{group}/{version.removeprefix('core/')}/{place}{plural}/{name}"
+    plural = kind.lower() + ("es" if kind.endswith("s") else "s")
+    if kind.endswith("y"):
+        plural = f"{kind.lower()[:-1]}ies"
+    return f"{root}/{version.removeprefix('core/')}/{place}{plural}/{name}"
 
 
 def _mark_of(type_: str, name: str) -> str:
@@ -110,24 +111,28 @@ def _refuser(cluster: Kubeconfig) -> Callable[[pulumi.ResourceHookArgs], None]:
 
 def _found(cluster: Kubeconfig, path: str) -> _Metadata | None:
     """The metadata of an object, or None if the API server says that there is none."""
-    http = _client(cluster)
+    from urllib3 import exceptions  # noqa: PLC0415  # comes with the library below
+
+    http = _client(cluster.kubeconfig, cluster.context)
     request = http.param_serialize("GET", path, auth_settings=["BearerToken"])
-    answer = http.call_api(*request, _request_timeout=_TIMEOUT)
-    body = answer.read()
+    unknown = f"whether {path} is there already cannot be told: the API server"
+    try:
+        answer = http.call_api(*request, _request_timeout=_TIMEOUT)
+        body = answer.read()
+    except exceptions.HTTPError:
+        raise RuntimeError(f"{unknown} does not answer; run again.") from None
     if answer.status == _NOT_FOUND:
         return None
     if answer.status != _OK:
-        raise RuntimeError(
-            f"Whether {path} is there already cannot be told: the API server answered "
-            f"{answer.status}. Check the right to get it."
-        )
+        raise RuntimeError(f"{unknown} answered {answer.status}; check the right to get it.")
     return _Inputs.model_validate_json(body).metadata
 
 
 @cache
-def _client(cluster: Kubeconfig) -> Any:
+def _client(kubeconfig: str | None, context: str | None) -> Any:
     """Keep one connection for the whole run."""
     from kubernetes import client  # noqa: PLC0415  # slow, and only needed where something is made
 
     library: Any = client
+    cluster = Kubeconfig(kubeconfig=kubeconfig, context=context)
     return library.ApiClient(api_settings(cluster, Kubeconfig()))
