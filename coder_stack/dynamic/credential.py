@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from coder_stack.coderd import CoderdError, Unauthenticated
 from coder_stack.dynamic.kubernetes_secret import SecretAbsent, SecretPlace
 from coder_stack.dynamic.operator_secret import OperatorSecret, read
-from coder_stack.dynamic.stack_config import StackConfig
+from coder_stack.dynamic.stack_config import StackConfig, command_to_set
 
 __all__ = ["Credential", "OperatorToken", "Renewal", "Tokens"]
 
@@ -107,8 +107,7 @@ class OperatorToken:
         """The token there, or why there is none."""
         if self.home == "config":
             if self.config.token is None:
-                why = "there is none; set it with: pulumi config set --secret token"
-                return None, why
+                return None, f"there is none; set it with: {command_to_set('token')}"
             self._refuse_if_for(self.config.way)
             return self.config.token, ""
         place = self.home

@@ -26,8 +26,10 @@ from coder_stack.dynamic.operator_account import (
     OperatorAccessState,
     accepted,
     account_problems,
+    give_up,
     given_problems,
     leave,
+    made_token,
     own_token,
     refuse_unless_owner,
     settled_token_name,
@@ -101,7 +103,12 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         self, link: Link, want: OperatorAccessInputs, known: OperatorAccessState
     ) -> OperatorAccessState:
         """A token that still works stays, unless it is to be another one."""
-        return self._enter(link, want, _wait(link, want), known)
+        former = made_token(known, self._config)
+        state = self._enter(link, want, _wait(link, want), known)
+        if former != link.source.token():
+            old = CONNECTIONS.link(known.connection, self._config, {})
+            give_up(old, former, known, want, self._config)
+        return state
 
     def delete_object(self, link: Link, known: OperatorAccessState) -> None:
         """Our token and its Secret, not a given one; the first user stays as coderd's owner."""
