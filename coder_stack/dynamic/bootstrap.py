@@ -35,6 +35,8 @@ class Account(WireModel):
     token_name: str
     token_days: int
     password_secret: SecretPlace | None = None
+    owner: str = ""
+    """The stack whose operator it is; empty if nobody said."""
 
 
 def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:

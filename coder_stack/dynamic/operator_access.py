@@ -30,15 +30,23 @@ from coder_stack.dynamic.operator_account import (
     given_problems,
     leave,
     made_token,
+    next_step,
     own_token,
     refuse_unless_owner,
     settled_token_name,
 )
 from coder_stack.dynamic.readiness import wait_until_ready
 from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.stack_config import command_to_set
 from coder_stack.dynamic.wire import Problem, Props
 
 __all__ = ["OperatorAccess", "OperatorAccessProvider"]
+
+
+_ONLY_IN_PROGRAM = (
+    "the token is known to the program alone; for `pulumi destroy` and `pulumi refresh`, which do "
+    "not run it, keep it in a Secret or set it with:"
+)
 
 
 def fingerprint_of(token: SecretStr) -> str:
@@ -64,6 +72,8 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             kept = {"given": old.given, "password_hash": old.password_hash} if old else {}
             return {**values, **kept}, []
         values["token_name"] = settled_token_name(want, old)
+        if isinstance(proposal.token, SecretStr) and proposal.token != self._config.token:
+            warn(f"{self.noun}: {_ONLY_IN_PROGRAM} {command_to_set('token')}")
         if want.make_token:
             moving = old is not None and old.connection.credential is None
             found, problems = account_problems(want, self._config, old=old, moving=moving)
@@ -95,7 +105,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             kept_in_secret = isinstance(known.connection.credential, SecretPlace)
             absent = error.status is None and kept_in_secret
             reason = Reason.SECRET_MISSING if absent else Reason.FORBIDDEN
-            warn(f"{reason}: {self.noun}, read: {error}")
+            warn(f"{reason}: {self.noun}, read: {error} {next_step(known)}")
             return known.model_copy(update={"accepted": False, "reason": str(reason)})
         return _state(link, known, build, user, token=known.token, password=known.password)
 

@@ -43,6 +43,7 @@ __all__ = [
     "given_problems",
     "leave",
     "made_token",
+    "next_step",
     "own_token",
     "refuse_unless_owner",
     "settled_token_name",
@@ -113,7 +114,7 @@ def account_problems(
         return {}, [Problem("connection.credential", _NO_HOME)]
     try:
         declared = _declared(want, config)
-        home = operator_secret.read_own(place, config.kubernetes)
+        home = _home(place, want, old, config)
     except SecretAbsent as absent:
         label = want.password_secret.label if want.password_secret else place.label
         said = f"{Reason.SECRET_MISSING}: {label}: {absent}"
@@ -165,7 +166,7 @@ def own_token(
     place, way = want.connection.credential, link.connection.way
     assert isinstance(place, SecretPlace), "check has refused anything else"  # noqa: S101
     account = _account(want)
-    home = operator_secret.read_own(place, config.kubernetes)
+    home = _home(place, want, known, config)
     moved = _moved_password(want, known, config) or home.password
     if known is not None and known.password_hash != want.password_hash:
         _try_password(link, account, _declared(want, config))
@@ -248,6 +249,16 @@ def refuse_unless_owner(user: User) -> None:
         raise ForbiddenByRole("use the operator's token", why)
 
 
+def next_step(known: "OperatorAccessState") -> str:
+    """What makes coderd accept the operator again."""
+    place = known.connection.credential
+    if known.make_token or (place is None and not known.given):
+        return "The next `pulumi up` makes another one."
+    if isinstance(place, SecretPlace):
+        return f"Put a new one into {place.label}."
+    return f"Set a new one with: {command_to_set('token')}; then run `pulumi up`."
+
+
 def accepted(coderd: Coderd) -> bool:
     """Whether coderd takes the token."""
     try:
@@ -264,6 +275,7 @@ def _account(want: OperatorAccessInputs) -> Account:
         token_name=want.token_name,
         token_days=want.token_days,
         password_secret=want.password_secret,
+        owner=want.owner,
     )
 
 
@@ -271,6 +283,22 @@ def _declared(want: "OperatorAccessInputs", config: StackConfig) -> SecretStr | 
     if want.password_secret is not None:
         return read_value(want.password_secret, config.kubernetes)
     return config.initial_password
+
+
+def _home(
+    place: SecretPlace,
+    want: "OperatorAccessInputs",
+    old: "OperatorAccessInputs | None",
+    config: StackConfig,
+) -> OperatorSecret:
+    """What is kept there; a Conflict if another stack keeps its token there."""
+    home = operator_secret.read_own(place, config.kubernetes)
+    theirs = home.account.owner if home.account else ""
+    held = old is not None and old.connection.credential == place
+    if theirs and want.owner and theirs != want.owner and not held:
+        why = "it is another stack's; name another one, or delete it if that stack is gone."
+        raise Conflict(f"use {place.label}", why)
+    return home
 
 
 def _may_come(place: SecretPlace, config: StackConfig) -> bool:

@@ -310,6 +310,38 @@ def test_CP10_a_move_away_from_a_coderd_that_is_gone_goes_on_and_says_what_staye
     assert elsewhere.lets_in
 
 
+def test_CP10_a_secret_in_which_another_stack_keeps_its_token_is_left_alone(
+    place: Place, process: ProviderProcess
+) -> None:
+    access = process.of(ACCESS)
+    held, token = access.create(place.wish(owner="one")), place.token
+    ((_, why),) = access.check(place.wish(owner="two")).failures
+    assert why.startswith(f"Conflict: Cannot use Secret {HOME}: it is another stack's; ")
+    renamed = access.update(held, place.wish(owner="renamed"))
+    assert (place.token, renamed.inputs["owner"]) == (token, "renamed"), "by state it is ours"
+
+
+def test_CP10_two_stacks_on_one_coderd_have_a_token_each_and_end_apart(place: Place) -> None:
+    other = Place(place.coderd, place.cluster, home="coder/two")
+    with provider_process() as one, provider_process() as two:
+        first = one.of(ACCESS).create(place.wish(owner="one"))
+        second = two.of(ACCESS).create(other.wish(owner="two"))
+        assert sorted(place.token_names) == ["coder-stack-one", "coder-stack-two"]
+        two.of(ACCESS).delete(second)
+        assert (place.lets_in, other.token) == (True, None)
+        one.of(ACCESS).delete(first)
+    assert place.token_names == []
+
+
+def test_CP10_a_token_that_only_the_program_knows_is_warned_of(coderd: Simulation) -> None:
+    wish = {"connection": coderd.connection, "token": coderd.token}
+    with provider_process() as unknown, provider_process(coderd.config) as known:
+        for process in (unknown, known):
+            process.of(ACCESS).create(wish)
+        assert "the token is known to the program alone" in unknown.stderr
+        assert known.stderr == ""
+
+
 # A look makes and revokes nothing (CP10) ---------------------------------------------------------
 
 
@@ -324,6 +356,7 @@ def test_CP10_a_look_at_a_refused_token_makes_none_and_names_it_as_drift(place: 
         assert seen is not None
         assert (seen.inputs["accepted"], access.inputs["accepted"]) == (False, True)
         assert seen.outputs["reason"] == "Forbidden"
+        assert "The next `pulumi up` makes another one." in look.stderr
         driven.check(place.wish(), access.inputs)
         driven.diff(access, access.inputs)
         with pytest.raises(Failure) as failed:
