@@ -38,6 +38,7 @@ from coder_stack.dynamic.operator_account import (
 from coder_stack.dynamic.readiness import wait_until_ready
 from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.stack_config import command_to_set
+from coder_stack.dynamic.wanted import Wanted
 from coder_stack.dynamic.wire import Problem, Props
 
 __all__ = ["OperatorAccess", "OperatorAccessProvider"]
@@ -47,6 +48,10 @@ _ONLY_IN_PROGRAM = (
     "the token is known to the program alone; for `pulumi destroy` and `pulumi refresh`, which do "
     "not run it, keep it in a Secret or set it with:"
 )
+
+
+_WANTED = Wanted()
+"""Homes of tokens that are made."""
 
 
 def fingerprint_of(token: SecretStr) -> str:
@@ -75,6 +80,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         if isinstance(proposal.token, SecretStr) and proposal.token != self._config.token:
             warn(f"{self.noun}: {_ONLY_IN_PROGRAM} {command_to_set('token')}")
         if want.make_token:
+            _WANTED.add(want.connection, _home(want))
             moving = old is not None and old.connection.credential is None
             found, problems = account_problems(want, self._config, old=old, moving=moving)
         else:
@@ -121,7 +127,12 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         return state
 
     def delete_object(self, link: Link, known: OperatorAccessState) -> None:
-        """Our token and its Secret, not a given one; the first user stays as coderd's owner."""
+        """Our token and its Secret, not a given one; the first user stays as coderd's owner.
+
+        Not if the program asks for an operator with that Secret: it has taken the token over.
+        """
+        if _WANTED.has(known.connection, _home(known)):
+            return
         if known.make_token or (known.connection.credential is None and not known.given):
             leave(link, known, self._config)
 
@@ -153,6 +164,11 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             return want.make_token and not link.look(accepted)
         except (CoderdError, ValueError):
             return False  # coderd cannot be asked: nothing is known to be wrong
+
+
+def _home(inputs: OperatorAccessInputs) -> str:
+    place = inputs.connection.credential
+    return place.label if isinstance(place, SecretPlace) else ""
 
 
 def _wait(link: Link, want: OperatorAccessInputs) -> BuildInfo:

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
 from coder_stack.dynamic.entitlements import EntitlementsProvider
+from coder_stack.dynamic.feature_gate import FeatureGateProvider
 from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from coder_stack.dynamic.proxy_health import ProxyHealthProvider
 from sandbox.coderd.rules.identifiers import hashed_password
 from tests.provider.api_server import ApiServer, api_server
 from tests.provider.driver import Failure, Held, ProviderProcess, provider_process
@@ -246,7 +249,8 @@ def test_CP10_a_given_token_takes_the_place_of_the_made_one_and_leaves_nothing_o
     assert (place.token, "coder-stack" in place.token_names) == (None, False)
     held = access.update(held, place.wish())
     assert place.lets_in, "and back"
-    access.delete(held)
+    with provider_process() as destroy:
+        destroy.of(ACCESS).delete(held)
     assert (place.token, "coder-stack" in place.token_names) == (None, False)
 
 
@@ -321,15 +325,31 @@ def test_CP10_a_secret_in_which_another_stack_keeps_its_token_is_left_alone(
     assert (place.token, renamed.inputs["owner"]) == (token, "renamed"), "by state it is ours"
 
 
+def test_CP10_a_replacement_on_demand_does_not_take_the_token_that_it_took_over(
+    place: Place,
+) -> None:
+    """Or another name of the resource: the engine creates first, and then deletes the old one."""
+    with provider_process() as first:
+        held = first.of(ACCESS).create(place.wish())
+    with provider_process() as replacing:
+        again = replacing.of(ACCESS).create(place.wish())
+        replacing.of(ACCESS).delete(held)
+    assert place.lets_in
+    with provider_process() as destroy:
+        destroy.of(ACCESS).delete(again)
+    assert (place.token, place.token_names) == (None, [])
+
+
 def test_CP10_two_stacks_on_one_coderd_have_a_token_each_and_end_apart(place: Place) -> None:
     other = Place(place.coderd, place.cluster, home="coder/two")
     with provider_process() as one, provider_process() as two:
         first = one.of(ACCESS).create(place.wish(owner="one"))
         second = two.of(ACCESS).create(other.wish(owner="two"))
-        assert sorted(place.token_names) == ["coder-stack-one", "coder-stack-two"]
-        two.of(ACCESS).delete(second)
+    assert sorted(place.token_names) == ["coder-stack-one", "coder-stack-two"]
+    with provider_process() as destroy:
+        destroy.of(ACCESS).delete(second)
         assert (place.lets_in, other.token) == (True, None)
-        one.of(ACCESS).delete(first)
+        destroy.of(ACCESS).delete(first)
     assert place.token_names == []
 
 
@@ -620,12 +640,19 @@ def test_CP10_a_state_that_has_not_moved_can_be_refreshed_twice_and_destroyed(
 # What only reads ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("provider", "more"),
+    [
+        (EntitlementsProvider(), {}),
+        (FeatureGateProvider(), {"feature": "high_availability"}),
+        (DaemonsConnectedProvider(), {"organization": "coder", "key_id": "k"}),
+        (ProxyHealthProvider(), {"proxy_id": "p", "proxy_name": "p"}),
+    ],
+    ids=["entitlements", "gate", "daemons", "proxy"],
+)
 def test_K6_what_only_reads_is_deleted_without_a_connection(
-    licensed: Simulation, tmp_path: Path
+    shared_process: ProviderProcess, tmp_path: Path, provider: Any, more: dict[str, Any]
 ) -> None:
     """E.g. with the CA file gone, which used to block a destroy."""
-    with provider_process() as process:
-        facts = process.of(EntitlementsProvider())
-        held = facts.create({"connection": licensed.connection})
-        gone = {"url": "https://coder.test", "ca_bundle": str(tmp_path / "gone.pem")}
-        facts.delete(Held(held.id, {**held.outputs, "connection": gone}, held.inputs))
+    gone = {"url": "https://coder.test", "ca_bundle": str(tmp_path / "gone.pem")}
+    shared_process.of(provider).delete(Held("a-look", {"connection": gone, **more}, {}))

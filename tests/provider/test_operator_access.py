@@ -241,24 +241,23 @@ def test_CP8_plain_http_to_another_machine_is_refused_at_preview_unless_a_settin
 
 
 def test_K6_destroy_revokes_our_token_and_is_never_blocked(
-    fresh: Place, process: ProviderProcess
+    fresh: Place, driven: Driven, process: ProviderProcess
 ) -> None:
-    driven = process.of(OperatorAccessProvider())
     held = driven.create(fresh.wish())
-    driven.delete(held)
+    destroy = process.of(OperatorAccessProvider())
+    destroy.delete(held)
     assert fresh.token_names == []
     assert fresh.token is None, "and so is its Secret"
-    driven.delete(held)
+    destroy.delete(held)
     assert len(fresh.coderd.world.records.users) == 1, "the first user stays"
 
 
 def test_K6_without_coderd_the_secret_goes_and_a_warning_tells_of_the_token(
-    fresh: Place,
+    fresh: Place, driven: Driven
 ) -> None:
+    held = driven.create(fresh.wish())
     with provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process:
-        driven = process.of(OperatorAccessProvider())
-        held = driven.create(fresh.wish())
         fresh.coderd.fault("drop_before", count=-1)
-        driven.delete(held)
+        process.of(OperatorAccessProvider()).delete(held)
         assert "operator access, delete" in process.stderr
     assert fresh.token is None
