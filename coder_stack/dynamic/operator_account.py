@@ -152,7 +152,8 @@ def next_step(known: OperatorAccessState) -> str:
         return "The next `pulumi up` makes another one."
     if isinstance(place, SecretPlace):
         return f"Put a new one into {place.label}."
-    return f"Set a new one with: {command_to_set('token')}; then run `pulumi up`."
+    command = command_to_set("token")
+    return f"Set a new one with: {command}; then run `pulumi up`, or add --run-program."
 
 
 def _account(want: OperatorAccessInputs) -> Account:
