@@ -10,7 +10,15 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd, CoderdError, Conflict, ForbiddenByRole, Reason, User
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    Conflict,
+    ForbiddenByRole,
+    InvalidConnection,
+    Reason,
+    User,
+)
 from coder_stack.coderd import Unauthenticated as NotAccepted
 from coder_stack.dynamic import operator_secret
 from coder_stack.dynamic.bootstrap import Account, accepted, give_back, log_in, revoke
@@ -96,7 +104,7 @@ def given_problems(link: Link, *, new: bool) -> tuple[SecretStr | None, list[Pro
         return None, []
     try:
         refuse_unless_owner(link.look(Coderd.user))
-    except (NotAccepted, ForbiddenByRole) as error:
+    except (NotAccepted, ForbiddenByRole, InvalidConnection) as error:
         return token, [Problem("", f"{error.reason}: {error}")]
     except CoderdError:
         return token, []  # nobody to ask yet
