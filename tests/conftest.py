@@ -9,6 +9,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,11 @@ from sandbox.engine import Engine
 from sandbox.home import Home
 from sandbox.toolchain import CLUSTER, ensure
 from tests.custom_kinds import install
-from tests.harness import Cluster, Project
+from tests.harness import Cluster, OwnCluster, Project
+from tests.reports import RUN_FOLDER, kept
 from tests.simulation import simulated
 
-_FOLDER = "CODER_STACK_TEST_RUN"
+_FOLDER = RUN_FOLDER
 _OWNER = "CODER_STACK_TEST_RUN_PID"
 
 
@@ -49,6 +51,12 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[_OWNER] = str(os.getpid())
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for title, text in kept().items():
+        terminalreporter.write_sep("=", title)
+        terminalreporter.write_line(text)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not _is_worker(config):
         folder = Path(os.environ.pop(_FOLDER))
@@ -71,12 +79,25 @@ def extended_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clust
 
     One of its own, since what the other one does not know is part of other tests.
     """
-    home = Home(tmp_path_factory.mktemp("extended"))
+    with _own_cluster(tmp_path_factory.mktemp("extended")) as extended:
+        install(extended)
+        yield extended
+
+
+@pytest.fixture(scope="session")
+def mortal_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
+    """One whose API server may be killed; mark: xdist_group("mortal")."""
+    with _own_cluster(tmp_path_factory.mktemp("mortal")) as mortal:
+        yield mortal
+
+
+@contextmanager
+def _own_cluster(folder: Path) -> Iterator[OwnCluster]:
+    home = Home(folder)
     programs = {name: tool.path for name, tool in ensure(CLUSTER).items()}
     sandbox_cluster.end_with(home, int(os.environ[_OWNER]))
-    extended = Cluster(sandbox_cluster.up(home, programs, say=lambda _: None))
-    install(extended)
-    yield extended
+    kubeconfig = sandbox_cluster.up(home, programs, say=lambda _: None)
+    yield OwnCluster(kubeconfig, home, programs)
     sandbox_cluster.down(home)
 
 

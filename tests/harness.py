@@ -27,7 +27,9 @@ from pulumi import automation as auto
 from pulumi.automation.errors import CommandError
 from pulumi.automation.events import EngineEvent, StepEventMetadata
 
-from sandbox.cluster import api
+from sandbox.cluster import api, ports
+from sandbox.cluster.layout import Layout
+from sandbox.cluster.process import Part
 from sandbox.engine import Engine
 from sandbox.home import CHECKOUT, Home
 
@@ -103,6 +105,29 @@ class Cluster:
     def delete(self, path: str) -> None:
         with self.http() as http:
             http.delete(path).raise_for_status()
+
+
+@dataclass(frozen=True)
+class OwnCluster(Cluster):
+    """A cluster whose API server may be killed."""
+
+    home: Home
+    programs: dict[str, Path]
+
+    def kill_api_server(self) -> None:
+        """Kill it and start it again, as a kubelet does."""
+        part = Part("kube-apiserver", self.home.cluster)
+        process = part.process()
+        assert process is not None
+        process.kill()
+        assert eventually(lambda: part.process() is None)
+        known = ports.recorded(self.home.cluster)
+        part.start(Layout(self.home.cluster, known, self.programs).command(part.name))
+
+    def wait(self) -> None:
+        """Until it answers again."""
+        with api.client(self.kubeconfig) as http:
+            assert eventually(lambda: api.answers(http), 60)
 
 
 @dataclass(frozen=True)
