@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import pulumi
@@ -24,6 +25,7 @@ __all__ = ["MARK", "Ownership", "object_path"]
 MARK = "coder-stack/resource"
 """The annotation with the mark."""
 _LENGTH = 16
+_OK, _NOT_FOUND = 200, 404
 _TIMEOUT = (3.0, 10.0)
 """Seconds to connect and to read."""
 
@@ -106,20 +108,26 @@ def _refuser(cluster: Kubeconfig) -> Callable[[pulumi.ResourceHookArgs], None]:
     return refuse_foreign
 
 
-def _found(cluster: Kubeconfig, path: str) -> "_Metadata | None":
+def _found(cluster: Kubeconfig, path: str) -> _Metadata | None:
     """The metadata of an object, or None if the API server says that there is none."""
-    from kubernetes import client  # noqa: PLC0415  # slow, and only needed where something is made
-
-    library: Any = client
-    with library.ApiClient(api_settings(cluster, Kubeconfig())) as http:
-        request = http.param_serialize("GET", path, auth_settings=["BearerToken"])
-        answer = http.call_api(*request, _request_timeout=_TIMEOUT)
-        body = answer.read()
-    if answer.status == 404:
+    http = _client(cluster)
+    request = http.param_serialize("GET", path, auth_settings=["BearerToken"])
+    answer = http.call_api(*request, _request_timeout=_TIMEOUT)
+    body = answer.read()
+    if answer.status == _NOT_FOUND:
         return None
-    if answer.status != 200:
+    if answer.status != _OK:
         raise RuntimeError(
             f"Whether {path} is there already cannot be told: the API server answered "
             f"{answer.status}. Check the right to get it."
         )
     return _Inputs.model_validate_json(body).metadata
+
+
+@cache
+def _client(cluster: Kubeconfig) -> Any:
+    """Keep one connection for the whole run."""
+    from kubernetes import client  # noqa: PLC0415  # slow, and only needed where something is made
+
+    library: Any = client
+    return library.ApiClient(api_settings(cluster, Kubeconfig()))

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -129,8 +129,11 @@ class Crashes:
     counts: Callable[[Call], bool]
     """Which of the calls that change something are points."""
     victims: Iterator[Victim]
+    """Who is next. Before a call only somebody whose death keeps it from acting."""
     check: Callable[["Crashes"], None] = lambda _crashes: None
     """What must hold whenever somebody has just been killed."""
+    coderd_comes_back: bool = False
+    """Whether coderd is started again at once, as a kubelet does, or only after the run."""
     points: list[Point] = field(default_factory=list[Point])
     _seen: dict[str, int] = field(default_factory=dict[str, int])
     _done: list[str] = field(default_factory=list[str])
@@ -153,6 +156,10 @@ class Crashes:
             passed += latest
             if not latest:
                 assert code == 0, f"{name}, after {passed[-1] if passed else 'nothing'}:\n{output}"
+                once = [call for call, times in self._seen.items() if times < 2]
+                assert not once, (
+                    f"{name}: {once} were not made again after a kill before they acted"
+                )
                 return passed
             self._recover()
             self.check(self)
@@ -170,9 +177,7 @@ class Crashes:
             if times > 1:
                 return False
             self._seen[str(call)] = times + 1
-            victim = next(self.victims)
-            if not self._run.process.is_running():
-                victim = "machine"  # a provider that has outlived its engine goes on until then
+            victim = self._next_victim(call, before=not times)
             point = Point(str(call), "after" if times else "before", victim)
             self._tripped.append(point)
             if times:
@@ -189,6 +194,15 @@ class Crashes:
                 return False
             self._kill(point.victim)
             return _caller_dies(call, point.victim) or point.victim == _name(call.server)
+
+    def _next_victim(self, call: Call, *, before: bool) -> Victim:
+        assert self._run is not None
+        if not self._run.process.is_running():
+            return "machine"  # a provider that has outlived its engine goes on until then
+        for victim in islice(self.victims, len(VICTIMS)):
+            if not before or victim == _name(call.server) or _caller_dies(call, victim):
+                return victim
+        return victim
 
     def _attempt(self, name: str, *command: str) -> tuple[int, str]:
         project = self.stack.project
@@ -222,6 +236,8 @@ class Crashes:
         assert self._run is not None
         if victim == "coderd":
             self.coderd.kill()
+            if self.coderd_comes_back:
+                self.coderd.restart_if_dead()
         elif victim == "API server":
             self.cluster.kill_api_server()
         else:
