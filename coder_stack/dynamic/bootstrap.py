@@ -20,10 +20,12 @@ from coder_stack.coderd import (
     NotFound,
     Unauthenticated,
 )
+from coder_stack.dynamic.failure import warn
 from coder_stack.dynamic.kubernetes_secret import SecretPlace
+from coder_stack.dynamic.stack_config import command_to_set
 from coder_stack.dynamic.wire import WireModel
 
-__all__ = ["Account", "log_in", "new_token", "token_id"]
+__all__ = ["Account", "accepted", "give_back", "log_in", "new_token", "revoke", "token_id"]
 
 
 class Account(WireModel):
@@ -34,6 +36,8 @@ class Account(WireModel):
     token_name: str
     token_days: int
     password_secret: SecretPlace | None = None
+    owner: str = ""
+    """The stack whose operator it is; empty if nobody said."""
 
 
 def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
@@ -49,7 +53,7 @@ def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) 
 def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
     """A session of the account, whose user is created if coderd has none yet."""
     if not passwords:
-        why = "there is no password; set it with: pulumi config set --secret initialPassword"
+        why = f"there is no password; set it with: {command_to_set('initialPassword')}"
         raise Unauthenticated("log in", why, credential="password")
     _ensure_first_user(coderd, account, passwords[0])
     refused: Unauthenticated | None = None
@@ -63,8 +67,8 @@ def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> 
             refused = error
     why = (
         f"coderd does not accept the password for {account.email}, and there is a first user "
-        "already; set the right one with: pulumi config set --secret initialPassword; or give a "
-        "session token of an owner."
+        f"already; set the right one with: {command_to_set('initialPassword')}; or give a session "
+        "token of an owner."
     )
     raise Unauthenticated("log in", why, credential="password", status=401) from refused
 
@@ -75,6 +79,25 @@ def give_back(user: Coderd, session: SecretStr) -> None:
         user.delete_token(token_id(session))
     except CoderdError:
         return
+
+
+def accepted(coderd: Coderd) -> bool:
+    """Whether coderd takes the token."""
+    try:
+        coderd.user()
+    except Unauthenticated:
+        return False
+    return True
+
+
+def revoke(coderd: Coderd, token: SecretStr) -> None:
+    """End a token for good; a warning if coderd cannot be asked to."""
+    try:
+        coderd.delete_token(token_id(token))
+    except (NotFound, Unauthenticated):
+        return  # it is gone, or no longer worth anything
+    except CoderdError as error:
+        warn(f"operator access: the former token was left in coderd: {error}")
 
 
 def token_id(token: SecretStr) -> str:

@@ -11,7 +11,15 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from coder_stack.coderd import Coderd, CoderdError, NotFound, Unauthenticated
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    Conflict,
+    InvalidConnection,
+    NotFound,
+    Unauthenticated,
+    checked_token,
+)
 from coder_stack.dynamic.bootstrap import Account, new_token, token_id
 from coder_stack.dynamic.kubeconfig import Kubeconfig
 from coder_stack.dynamic.kubernetes_secret import (
@@ -26,7 +34,7 @@ from coder_stack.dynamic.kubernetes_secret import (
 )
 from coder_stack.dynamic.stack_config import StackConfig
 
-__all__ = ["OperatorSecret", "keep", "passwords", "read", "remove", "renew"]
+__all__ = ["OperatorSecret", "keep", "passwords", "read", "read_own", "remove", "renew"]
 
 _WAY = "coder-stack/coderd"
 _ACCOUNT = "coder-stack/account"
@@ -60,11 +68,25 @@ def read(place: SecretPlace, stack: Kubeconfig) -> OperatorSecret:
     if account is None:
         return OperatorSecret(token=value_of(content, place.key))
     return OperatorSecret(
-        token=_optional(content, place.key),
+        token=_usable(_optional(content, place.key)),
         password=_optional(content, _PASSWORD),
         way=annotations.get(_WAY, ""),
         account=account,
     )
+
+
+def read_own(place: SecretPlace, stack: Kubeconfig) -> OperatorSecret:
+    """The same; nothing if it is not there yet, and a Conflict if somebody else made it."""
+    try:
+        there = read(place, stack)
+    except SecretAbsent as absent:
+        if not absent.exists:
+            return OperatorSecret()
+        there = OperatorSecret()
+    if there.account is None:
+        why = "it is there and is not this program's; give it as access.tokenSecret, or rename it."
+        raise Conflict(f"use {place.label}", why)
+    return there
 
 
 def passwords(config: StackConfig, account: Account, home: OperatorSecret) -> list[SecretStr]:
@@ -102,13 +124,7 @@ def renew(
 def keep(place: SecretPlace, stack: Kubeconfig, home: OperatorSecret) -> None:
     """Write the Secret. One that somebody else made is left alone."""
     operation = f"write {place.label}"
-    try:
-        there = read(place, stack)
-    except SecretAbsent as absent:
-        there = None if not absent.exists else OperatorSecret()
-    if there is not None and there.account is None:
-        why = "it is there and is not this program's; give it as access.tokenSecret, or rename it."
-        raise Unauthenticated(operation, why, credential="session token")
+    read_own(place, stack)
     values: dict[str, SecretStr | None] = {place.key: home.token, _PASSWORD: home.password}
     account: Any = home.account.model_dump(mode="json", exclude_none=True) if home.account else None
     try:
@@ -138,6 +154,14 @@ def _revoke(coderd: Coderd, token: SecretStr) -> None:
         coderd.with_token(token).delete_token(token_id(token))
     except CoderdError:
         return  # the next run finds it by its name and replaces it
+
+
+def _usable(token: SecretStr | None) -> SecretStr | None:
+    """Without a text that can be no token: somebody spoilt it, and another one is to be made."""
+    try:
+        return token and checked_token(token)
+    except InvalidConnection:
+        return None
 
 
 def _optional(content: SecretContent, key: str) -> SecretStr | None:
