@@ -30,11 +30,15 @@ def fit(name: str, limit: int = MAX_LABEL) -> str:
     return f"{name[: limit - _HASH - 1].rstrip('-')}-{digest}"
 
 
-def operator_secret_name(coderd_name: str) -> str:
-    """Name the Secret in coderd's namespace that holds the operator's token."""
-    return fit(f"{coderd_name}-operator")
+def operator_secret_name(coderd_name: str, owner: str = "") -> str:
+    """Name the Secret in coderd's namespace that holds the operator's token.
+
+    `owner` tells apart those who share a coderd, or a namespace for the Secrets of several.
+    """
+    return fit(f"{coderd_name}-operator-{owner}" if owner else f"{coderd_name}-operator")
 
 
-def stack_hash(project: str, stack: str) -> str:
-    """Tell one stack from another in names that several of them share."""
-    return hashlib.sha256(f"{project}/{stack}".encode()).hexdigest()[:_HASH]
+def stack_hash(project: str, stack: str, part: str = "") -> str:
+    """Tell one stack, or one part of it, from another in names that several of them share."""
+    text = f"{project}/{stack}/{part}" if part else f"{project}/{stack}"
+    return hashlib.sha256(text.encode()).hexdigest()[:_HASH]

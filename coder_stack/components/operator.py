@@ -62,15 +62,14 @@ class Operator(pulumi.ComponentResource):
         super().__init__("coder-stack:index:Operator", name, None, opts)
         self._name = name
         self._args = args
-        home = {"namespace": args.namespace, "name": operator_secret_name(CODERD_NAME)}
-        given = args.token is not None
-        where = credential_of(args.settings, home, token_given=given)
+        token = None if args.settings.token_secret else args.token
+        where = credential_of(args.settings, self._home(), token_given=token is not None)
         self._connection = {"credential": where, **args.connection}
         self.access = OperatorAccess(
             f"{name}-access",
             connection=self._connection,
-            token=args.token,
-            make_token=not given and args.settings.token_secret is None,
+            token=token,
+            make_token=token is None and args.settings.token_secret is None,
             username=args.settings.username,
             email=args.settings.email,
             password_secret=self._password_place(),
@@ -104,6 +103,12 @@ class Operator(pulumi.ComponentResource):
         self.standing = self._standing(stored)
         self.conditions = conditions_of(self.standing)
         self.register_outputs({"conditions": self.conditions})
+
+    def _home(self) -> dict[str, str]:
+        """The Secret for a token that is made: no other operator's, in whichever stack."""
+        owner = stack_hash(pulumi.get_project(), pulumi.get_stack(), self._name)
+        name = operator_secret_name(CODERD_NAME, owner)
+        return {"namespace": self._args.namespace, "name": name}
 
     def _license(self, stored: SecretValue | None) -> License | None:
         args = self._args
@@ -179,11 +184,11 @@ class Operator(pulumi.ComponentResource):
 def credential_of(
     settings: Access, home: Mapping[str, str], *, token_given: bool
 ) -> str | dict[str, str]:
-    """Where the operator's token is: in the config, in a Secret of the user's, or in our own."""
-    if token_given:
-        return "config"
+    """Where the operator's token is: in a Secret of the user's, in the config, or in our own."""
     if settings.token_secret:
         return secret_place(settings.token_secret, home["namespace"])
+    if token_given:
+        return "config"
     return {**home, "key": "token"}
 
 

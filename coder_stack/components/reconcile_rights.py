@@ -100,7 +100,8 @@ def _with_budgets(settings: Settings) -> Iterable[str]:
 def _borrowed_secrets(settings: Settings) -> Mapping[str, tuple[str, ...]]:
     """By namespace: the Secrets that the program itself reads and somebody else makes."""
     # Whatever names a Secret with a namespace of its own belongs here.
-    references = (settings.access.token_secret, settings.license.secret)
+    access = settings.access
+    references = (access.token_secret, access.password_secret, settings.license.secret)
     home = settings.control_plane.namespace
     found: dict[str, tuple[str, ...]] = {}
     for each in filter(None, references):

@@ -21,6 +21,7 @@ from coder_stack.coderd import (
     Unauthenticated,
 )
 from coder_stack.dynamic.kubernetes_secret import SecretPlace
+from coder_stack.dynamic.stack_config import command_to_set
 from coder_stack.dynamic.wire import WireModel
 
 __all__ = ["Account", "log_in", "new_token", "token_id"]
@@ -34,6 +35,8 @@ class Account(WireModel):
     token_name: str
     token_days: int
     password_secret: SecretPlace | None = None
+    owner: str = ""
+    """The stack whose operator it is; empty if nobody said."""
 
 
 def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
@@ -49,7 +52,7 @@ def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) 
 def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
     """A session of the account, whose user is created if coderd has none yet."""
     if not passwords:
-        why = "there is no password; set it with: pulumi config set --secret initialPassword"
+        why = f"there is no password; set it with: {command_to_set('initialPassword')}"
         raise Unauthenticated("log in", why, credential="password")
     _ensure_first_user(coderd, account, passwords[0])
     refused: Unauthenticated | None = None
@@ -63,8 +66,8 @@ def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> 
             refused = error
     why = (
         f"coderd does not accept the password for {account.email}, and there is a first user "
-        "already; set the right one with: pulumi config set --secret initialPassword; or give a "
-        "session token of an owner."
+        f"already; set the right one with: {command_to_set('initialPassword')}; or give a session "
+        "token of an owner."
     )
     raise Unauthenticated("log in", why, credential="password", status=401) from refused
 

@@ -199,7 +199,7 @@ class Connections:
 
     def hand_over(self, connection: ConnectionProps, token: SecretStr) -> None:
         """Use the token that the program gave for this connection, in this run."""
-        self._tokens.remember(connection.way, connection.home, token)
+        self._tokens.hand_over(connection.way, connection.home, token)
 
     def link(
         self,

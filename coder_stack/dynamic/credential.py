@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from coder_stack.coderd import CoderdError, Unauthenticated
 from coder_stack.dynamic.kubernetes_secret import SecretAbsent, SecretPlace
 from coder_stack.dynamic.operator_secret import OperatorSecret, read
-from coder_stack.dynamic.stack_config import StackConfig
+from coder_stack.dynamic.stack_config import StackConfig, command_to_set
 
 __all__ = ["Credential", "OperatorToken", "Renewal", "Tokens"]
 
@@ -31,6 +31,7 @@ class Tokens:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[tuple[str, Credential | None], SecretStr] = {}
+        self._ways: dict[SecretStr, set[str]] = {}
         self.renewing = threading.Lock()
         """Held while one thread logs in, so that four deletes make one token."""
 
@@ -38,6 +39,17 @@ class Tokens:
         """Use it from now on for that coderd."""
         with self._lock:
             self._known[way, home] = self._known[way, None] = token
+
+    def hand_over(self, way: str, home: Credential, token: SecretStr) -> None:
+        """Use the token that the program gave, and know which coderd it is for."""
+        self.remember(way, home, token)
+        with self._lock:
+            self._ways.setdefault(token, set()).add(way)
+
+    def given_for(self, token: SecretStr) -> set[str]:
+        """The coderds for which the program gave this token in this run."""
+        with self._lock:
+            return set(self._ways.get(token, ()))
 
     def known(self, way: str, home: Credential | None) -> SecretStr | None:
         """What the program gave, or what was read at that home before; None: at any home."""
@@ -107,9 +119,11 @@ class OperatorToken:
         """The token there, or why there is none."""
         if self.home == "config":
             if self.config.token is None:
-                why = "there is none; set it with: pulumi config set --secret token"
-                return None, why
-            self._refuse_if_for(self.config.way)
+                return None, f"there is none; set it with: {command_to_set('token')}"
+            # Without an address in the config, the program says whose the token is.
+            ways = {self.config.way} - {""} or self.tokens.given_for(self.config.token)
+            if self.way not in ways:
+                self._refuse_if_for(next(iter(sorted(ways)), ""))
             return self.config.token, ""
         place = self.home
         try:

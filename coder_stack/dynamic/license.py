@@ -31,12 +31,14 @@ from coder_stack.dynamic.connection import CoderdInputs, Link
 from coder_stack.dynamic.failure import Failed, warn
 from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.stored_licenses import apply, find, remove, stored
-from coder_stack.dynamic.wanted_licenses import WANTED
+from coder_stack.dynamic.wanted import Wanted
 from coder_stack.dynamic.wire import Problem, WireSecret
 
 __all__ = ["License", "LicenseProvider"]
 
 _AGPL = "This build of coderd has no licenses; nothing was uploaded."
+_WANTED = Wanted()
+"""Hashes of license texts."""
 # An applied license that runs out must not block every other change of the stack (E5).
 _TOLERATED_ONCE_APPLIED = frozenset({"Expired", "NotYetValid"})
 
@@ -103,7 +105,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
             why = "the license is empty; check the Secret, its key and its value."
             return {}, [Problem("", f"{Reason.SECRET_MISSING}: {why}")]
         if link is not None:
-            WANTED.add(link.connection, fingerprint(jwt.get_secret_value()))
+            _WANTED.add(link.connection, fingerprint(jwt.get_secret_value()))
         findings = preflight(
             jwt.get_secret_value(),
             datetime.now(UTC),
@@ -172,7 +174,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         After a rotation in this very run a failure is one, and Pulumi tries again in the next run
         (L4). Otherwise, so on destroy and in that next run, it is a warning (K6).
         """
-        if not known.license_id or WANTED.has(link.connection, known.last_applied_hash):
+        if not known.license_id or _WANTED.has(link.connection, known.last_applied_hash):
             return
         claims = read_license(known.jwt.get_secret_value())
         try:

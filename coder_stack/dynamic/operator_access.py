@@ -26,17 +26,32 @@ from coder_stack.dynamic.operator_account import (
     OperatorAccessState,
     accepted,
     account_problems,
+    give_up,
     given_problems,
     leave,
+    made_token,
+    next_step,
     own_token,
     refuse_unless_owner,
     settled_token_name,
 )
 from coder_stack.dynamic.readiness import wait_until_ready
 from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.stack_config import command_to_set
+from coder_stack.dynamic.wanted import Wanted
 from coder_stack.dynamic.wire import Problem, Props
 
 __all__ = ["OperatorAccess", "OperatorAccessProvider"]
+
+
+_ONLY_IN_PROGRAM = (
+    "the token is known to the program alone; for `pulumi destroy` and `pulumi refresh`, which do "
+    "not run it, keep it in a Secret or set it with:"
+)
+
+
+_WANTED = Wanted()
+"""Homes of tokens that are made."""
 
 
 def fingerprint_of(token: SecretStr) -> str:
@@ -62,7 +77,10 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             kept = {"given": old.given, "password_hash": old.password_hash} if old else {}
             return {**values, **kept}, []
         values["token_name"] = settled_token_name(want, old)
+        if isinstance(proposal.token, SecretStr) and proposal.token != self._config.token:
+            warn(f"{self.noun}: {_ONLY_IN_PROGRAM} {command_to_set('token')}")
         if want.make_token:
+            _WANTED.add(want.connection, _home(want))
             moving = old is not None and old.connection.credential is None
             found, problems = account_problems(want, self._config, old=old, moving=moving)
         else:
@@ -93,7 +111,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             kept_in_secret = isinstance(known.connection.credential, SecretPlace)
             absent = error.status is None and kept_in_secret
             reason = Reason.SECRET_MISSING if absent else Reason.FORBIDDEN
-            warn(f"{reason}: {self.noun}, read: {error}")
+            warn(f"{reason}: {self.noun}, read: {error} {next_step(known)}")
             return known.model_copy(update={"accepted": False, "reason": str(reason)})
         return _state(link, known, build, user, token=known.token, password=known.password)
 
@@ -101,10 +119,20 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         self, link: Link, want: OperatorAccessInputs, known: OperatorAccessState
     ) -> OperatorAccessState:
         """A token that still works stays, unless it is to be another one."""
-        return self._enter(link, want, _wait(link, want), known)
+        former = made_token(known, self._config)
+        state = self._enter(link, want, _wait(link, want), known)
+        if former != link.source.token():
+            old = CONNECTIONS.link(known.connection, self._config, {})
+            give_up(old, former, known, want, self._config)
+        return state
 
     def delete_object(self, link: Link, known: OperatorAccessState) -> None:
-        """Our token and its Secret, not a given one; the first user stays as coderd's owner."""
+        """Our token and its Secret, not a given one; the first user stays as coderd's owner.
+
+        Not if the program asks for an operator with that Secret: it has taken the token over.
+        """
+        if _WANTED.has(known.connection, _home(known)):
+            return
         if known.make_token or (known.connection.credential is None and not known.given):
             leave(link, known, self._config)
 
@@ -136,6 +164,11 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             return want.make_token and not link.look(accepted)
         except (CoderdError, ValueError):
             return False  # coderd cannot be asked: nothing is known to be wrong
+
+
+def _home(inputs: OperatorAccessInputs) -> str:
+    place = inputs.connection.credential
+    return place.label if isinstance(place, SecretPlace) else ""
 
 
 def _wait(link: Link, want: OperatorAccessInputs) -> BuildInfo:

@@ -10,15 +10,28 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd, CoderdError, ForbiddenByRole, NotFound, Reason, User
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    Conflict,
+    ForbiddenByRole,
+    NotFound,
+    Reason,
+    User,
+)
 from coder_stack.coderd import Unauthenticated as NotAccepted
 from coder_stack.dynamic import operator_secret
 from coder_stack.dynamic.bootstrap import Account, give_back, log_in, token_id
 from coder_stack.dynamic.connection import CoderdInputs, Link
 from coder_stack.dynamic.failure import warn
-from coder_stack.dynamic.kubernetes_secret import SecretAbsent, SecretPlace, read_value
+from coder_stack.dynamic.kubernetes_secret import (
+    SecretAbsent,
+    SecretPlace,
+    read_secret,
+    read_value,
+)
 from coder_stack.dynamic.operator_secret import OperatorSecret
-from coder_stack.dynamic.stack_config import StackConfig
+from coder_stack.dynamic.stack_config import StackConfig, command_to_set
 from coder_stack.dynamic.wire import Problem, WireSecret
 
 __all__ = [
@@ -26,18 +39,18 @@ __all__ = [
     "OperatorAccessState",
     "accepted",
     "account_problems",
+    "give_up",
     "given_problems",
     "leave",
+    "made_token",
+    "next_step",
     "own_token",
     "refuse_unless_owner",
     "settled_token_name",
 ]
 
 _TOKEN_NAME = "coder-stack"  # noqa: S105  # a name
-_NEEDED = (
-    "the password of coderd's first user is needed to create that user and to log in; set it with: "
-    "pulumi config set --secret initialPassword"
-)
+_NEEDED = "the password of coderd's first user is needed to create that user and to log in"
 _NO_HOME = "must be the place of a Secret, in which the token that is made is kept"
 
 
@@ -101,7 +114,7 @@ def account_problems(
         return {}, [Problem("connection.credential", _NO_HOME)]
     try:
         declared = _declared(want, config)
-        home = _home(place, config)
+        home = _home(place, want, old, config)
     except SecretAbsent as absent:
         label = want.password_secret.label if want.password_secret else place.label
         said = f"{Reason.SECRET_MISSING}: {label}: {absent}"
@@ -109,11 +122,14 @@ def account_problems(
             warn(said)  # its namespace may come with this very update
             return {}, []
         return {}, [Problem("", said)]
+    except Conflict as error:
+        return {}, [Problem("", f"{error.reason}: {error}")]
     except CoderdError as error:
         warn(f"{error.reason}: operator access, check: {error}")
         return {"password_hash": old.password_hash} if old else {}, []
     if declared is None and home.password is None and not moving:
-        return {}, [Problem("", f"initialPassword: {_NEEDED}")]
+        why = f"{_NEEDED}; set it with: {command_to_set('initialPassword')}"
+        return {}, [Problem("", f"initialPassword: {why}")]
     return {"password_hash": _hash(want.email, declared)}, []
 
 
@@ -124,7 +140,7 @@ def given_problems(link: Link, *, new: bool) -> tuple[SecretStr | None, list[Pro
     try:
         token = link.source.token()
     except NotAccepted as error:
-        if new and isinstance(place, SecretPlace):
+        if new and isinstance(place, SecretPlace) and _may_come(place, link.source.config):
             warn(f"{reason}: {error}")  # its namespace may come with this very update
             return None, []
         return None, [Problem("", f"{reason}: {error}")]
@@ -150,7 +166,7 @@ def own_token(
     place, way = want.connection.credential, link.connection.way
     assert isinstance(place, SecretPlace), "check has refused anything else"  # noqa: S101
     account = _account(want)
-    home = _home(place, config)
+    home = _home(place, want, known, config)
     moved = _moved_password(want, known, config) or home.password
     if known is not None and known.password_hash != want.password_hash:
         _try_password(link, account, _declared(want, config))
@@ -166,6 +182,51 @@ def own_token(
     if former is not None and not _same_token(home.account, known, account):
         _revoke(link.coderd.with_token(token), former)
     return token
+
+
+def made_token(known: "OperatorAccessState", config: StackConfig) -> SecretStr | None:
+    """The token that was made so far; None if it was given, or cannot be read."""
+    place = known.connection.credential
+    if place is None:
+        return None if known.given else known.token
+    if not (known.make_token and isinstance(place, SecretPlace)):
+        return None
+    try:
+        home = operator_secret.read(place, config.kubernetes)
+    except (SecretAbsent, CoderdError):
+        return None
+    return home.token if home.way == known.connection.way else None
+
+
+def give_up(
+    old: Link,
+    former: SecretStr | None,
+    known: "OperatorAccessState",
+    want: "OperatorAccessInputs",
+    config: StackConfig,
+) -> None:
+    """Leave nothing of the former token where the operator has another home or coderd now.
+
+    At another coderd it is good for the rest of this run, which deletes there what moves away.
+    """
+    place, same_way = known.connection.credential, known.connection.way == want.connection.way
+    stays = want.make_token and place in (None, want.connection.credential)
+    if former is None or (same_way and stays):
+        return
+    if same_way:
+        _revoke(old.coderd.with_token(former), former)
+    else:
+        _keep_for_this_run(old, former, known.token_name)
+    if not isinstance(place, SecretPlace) or stays:
+        return
+    try:
+        # By another kubeconfig it may be the very Secret that is in use.
+        if operator_secret.read(place, config.kubernetes).token == former:
+            operator_secret.remove(place, config.kubernetes)
+    except SecretAbsent:
+        return
+    except CoderdError as error:
+        warn(f"operator access: {place.label} was left: {error}")
 
 
 def leave(link: Link, known: "OperatorAccessState", config: StackConfig) -> None:
@@ -188,6 +249,16 @@ def refuse_unless_owner(user: User) -> None:
         raise ForbiddenByRole("use the operator's token", why)
 
 
+def next_step(known: "OperatorAccessState") -> str:
+    """What makes coderd accept the operator again."""
+    place = known.connection.credential
+    if known.make_token or (place is None and not known.given):
+        return "The next `pulumi up` makes another one."
+    if isinstance(place, SecretPlace):
+        return f"Put a new one into {place.label}."
+    return f"Set a new one with: {command_to_set('token')}; then run `pulumi up`."
+
+
 def accepted(coderd: Coderd) -> bool:
     """Whether coderd takes the token."""
     try:
@@ -204,6 +275,7 @@ def _account(want: OperatorAccessInputs) -> Account:
         token_name=want.token_name,
         token_days=want.token_days,
         password_secret=want.password_secret,
+        owner=want.owner,
     )
 
 
@@ -213,12 +285,29 @@ def _declared(want: "OperatorAccessInputs", config: StackConfig) -> SecretStr | 
     return config.initial_password
 
 
-def _home(place: SecretPlace, config: StackConfig) -> OperatorSecret:
-    """What is kept; nothing if the Secret is not there yet."""
+def _home(
+    place: SecretPlace,
+    want: "OperatorAccessInputs",
+    old: "OperatorAccessInputs | None",
+    config: StackConfig,
+) -> OperatorSecret:
+    """What is kept there; a Conflict if another stack keeps its token there."""
+    home = operator_secret.read_own(place, config.kubernetes)
+    theirs = home.account.owner if home.account else ""
+    held = old is not None and old.connection.credential == place
+    if theirs and want.owner and theirs != want.owner and not held:
+        why = "it is another stack's; name another one, or delete it if that stack is gone."
+        raise Conflict(f"use {place.label}", why)
+    return home
+
+
+def _may_come(place: SecretPlace, config: StackConfig) -> bool:
+    """Whether nobody has made the Secret yet, so that this very update may."""
     try:
-        return operator_secret.read(place, config.kubernetes)
-    except SecretAbsent:
-        return OperatorSecret()
+        read_secret(place, config.kubernetes)
+    except (SecretAbsent, CoderdError):
+        return True
+    return False
 
 
 def _moved_password(
@@ -232,7 +321,7 @@ def _moved_password(
     where = place.label if isinstance(place, SecretPlace) else "its Secret"
     warn(
         "operator access: the first user's password was kept in this state alone; it is now in "
-        f'{where} under "password". Declare it: pulumi config set --secret initialPassword'
+        f'{where} under "password". Declare it: {command_to_set("initialPassword")}'
     )
     return made_up
 
@@ -262,11 +351,23 @@ def _try_password(link: Link, account: Account, declared: SecretStr | None) -> N
         give_back(link.coderd.with_token(session), session)
 
 
+def _keep_for_this_run(old: Link, former: SecretStr, name: str) -> None:
+    try:
+        if not accepted(old.quick.with_token(former)):
+            return
+        old.source.remember(former)
+        why = "it is used there until this run ends, and then ends by its age; delete it there."
+    except CoderdError as error:
+        why = str(error)
+    where = old.connection.way
+    warn(f'operator access: the former token "{name}" was left in the coderd at {where}: {why}')
+
+
 def _revoke(coderd: Coderd, token: SecretStr) -> None:
     try:
         coderd.delete_token(token_id(token))
-    except NotFound:
-        return
+    except (NotFound, NotAccepted):
+        return  # it is gone, or no longer worth anything
     except CoderdError as error:
         warn(f"operator access: the former token was left in coderd: {error}")
 

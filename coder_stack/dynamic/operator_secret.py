@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from coder_stack.coderd import Coderd, CoderdError, NotFound, Unauthenticated
+from coder_stack.coderd import Coderd, CoderdError, Conflict, NotFound, Unauthenticated
 from coder_stack.dynamic.bootstrap import Account, new_token, token_id
 from coder_stack.dynamic.kubeconfig import Kubeconfig
 from coder_stack.dynamic.kubernetes_secret import (
@@ -26,7 +26,7 @@ from coder_stack.dynamic.kubernetes_secret import (
 )
 from coder_stack.dynamic.stack_config import StackConfig
 
-__all__ = ["OperatorSecret", "keep", "passwords", "read", "remove", "renew"]
+__all__ = ["OperatorSecret", "keep", "passwords", "read", "read_own", "remove", "renew"]
 
 _WAY = "coder-stack/coderd"
 _ACCOUNT = "coder-stack/account"
@@ -67,6 +67,20 @@ def read(place: SecretPlace, stack: Kubeconfig) -> OperatorSecret:
     )
 
 
+def read_own(place: SecretPlace, stack: Kubeconfig) -> OperatorSecret:
+    """The same; nothing if it is not there yet, and a Conflict if somebody else made it."""
+    try:
+        there = read(place, stack)
+    except SecretAbsent as absent:
+        if not absent.exists:
+            return OperatorSecret()
+        there = OperatorSecret()
+    if there.account is None:
+        why = "it is there and is not this program's; give it as access.tokenSecret, or rename it."
+        raise Conflict(f"use {place.label}", why)
+    return there
+
+
 def passwords(config: StackConfig, account: Account, home: OperatorSecret) -> list[SecretStr]:
     """The passwords to log in with, the declared one first. SecretAbsent if that is missing."""
     declared = config.initial_password
@@ -102,13 +116,7 @@ def renew(
 def keep(place: SecretPlace, stack: Kubeconfig, home: OperatorSecret) -> None:
     """Write the Secret. One that somebody else made is left alone."""
     operation = f"write {place.label}"
-    try:
-        there = read(place, stack)
-    except SecretAbsent as absent:
-        there = None if not absent.exists else OperatorSecret()
-    if there is not None and there.account is None:
-        why = "it is there and is not this program's; give it as access.tokenSecret, or rename it."
-        raise Unauthenticated(operation, why, credential="session token")
+    read_own(place, stack)
     values: dict[str, SecretStr | None] = {place.key: home.token, _PASSWORD: home.password}
     account: Any = home.account.model_dump(mode="json", exclude_none=True) if home.account else None
     try:

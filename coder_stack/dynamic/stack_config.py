@@ -5,6 +5,7 @@ it is the config of the last update, which Pulumi keeps encrypted in the state.
 """
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from coder_stack.dynamic.kubeconfig import Kubeconfig
 from coder_stack.dynamic.wire import WireModel
 from coder_stack.naming import CODERD_NAME, CODERD_NAMESPACE
 
-__all__ = ["StackConfig", "service_way", "url_way"]
+__all__ = ["StackConfig", "command_to_set", "service_way", "url_way"]
 
 CONFIG = "coder-stack"
 """Namespace of what we read in the stack's config, whatever the project is called: a `token` of
@@ -47,6 +48,12 @@ class StackConfig(WireModel):
                 _mapping(get(f"{CONFIG}:access")), _mapping(get(f"{CONFIG}:controlPlane"))
             ),
         )
+
+
+def command_to_set(key: str) -> str:
+    """The command that sets a secret of ours, in whichever project this is."""
+    name = key if os.environ.get("PULUMI_PROJECT") == CONFIG else f"{CONFIG}:{key}"
+    return f"pulumi config set --secret {name}"
 
 
 def url_way(url: str) -> str:

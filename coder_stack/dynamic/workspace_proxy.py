@@ -26,6 +26,7 @@ from coder_stack.dynamic.gate import (
 )
 from coder_stack.dynamic.proxy_issue import ProxyTexts, change_proxy, register_proxy, remove_proxy
 from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.wanted import Wanted
 from coder_stack.dynamic.wire import Known, Problem, Props, WireSecret
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
 DEFAULT_ICON = "/emojis/1f30e.png"
 _TEXTS = ("name", "display_name", "icon", "trigger")
 _LONGEST_DISPLAY_NAME = 64
+_WANTED = Wanted()
+"""Names of proxies, in lower case as coderd compares them."""
 
 
 class ProxyInputs(GatedInputs):
@@ -81,7 +84,8 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         self, proposal: Proposal[ProxyInputs], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Fill in the looks, or put the change off while the license is gone."""
-        del link
+        if link is not None and isinstance(name := proposal.known.get("name"), str):
+            _WANTED.add(link.connection, name.lower())
         problems, values = _problems(proposal.known), _looks(proposal.known)
         want, old = proposal.whole, proposal.old
         if want is None:
@@ -138,9 +142,20 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         return known.model_copy(update={**_of_coderd(found), **facts})
 
     def delete_object(self, link: Link, known: ProxyState) -> None:
-        """By the applied identity; by id, since the name may be another proxy's by now."""
-        if known.proxy_id:
+        """By the applied identity; by id, since the name may be another proxy's by now.
+
+        Not if the program asks for a proxy of that name: then another resource has taken it over.
+        """
+        if known.proxy_id and not self._is_taken_over(link, known):
             remove_proxy(link.coderd, known.proxy_id)
+
+    def _is_taken_over(self, link: Link, known: ProxyState) -> bool:
+        if not _WANTED.has(link.connection, known.name.lower()):
+            return False
+        named = (each for each in link.coderd.workspace_proxies() if not each.deleted)
+        return any(
+            (str(p.id), p.name.lower()) == (known.proxy_id, known.name.lower()) for p in named
+        )
 
 
 class WorkspaceProxyRegistration(CoderdResource, module="coder", name="WorkspaceProxyRegistration"):

@@ -1,24 +1,37 @@
 """Four threads share one provider and its connections: nothing gets mixed up."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from coder_stack.dynamic.license import LicenseProvider
+from tests.provider.api_server import api_server
 from tests.provider.driver import Held, ProviderProcess, provider_process
+from tests.provider.operators import Place
 from tests.simulation import Simulation, license_text, simulated
 
 
-def test_two_coderds_at_once_keep_their_own_tokens_and_licenses(process: ProviderProcess) -> None:
+def test_two_coderds_at_once_keep_their_own_tokens_and_licenses(
+    process: ProviderProcess, tmp_path: Path
+) -> None:
+    """Each token is in a Secret of its own; a destroy has nothing else to go by."""
     driven = process.of(LicenseProvider())
 
     def create(coderd: Simulation, days: int) -> tuple[Simulation, Held]:
-        given = {"connection": coderd.connection, "token": coderd.token}
-        return coderd, driven.create({**given, "jwt": license_text(days=days)})
+        home = f"coder/{coderd.url.rpartition(':')[2]}"
+        cluster.put(home, token=coderd.token)
+        connection = Place(coderd, cluster, home).connection
+        return coderd, driven.create({"connection": connection, "jwt": license_text(days=days)})
 
     def read(made: tuple[Simulation, Held]) -> bool:
         _, held = made
         return driven.read(held) is not None
 
-    with simulated() as one, simulated() as two, ThreadPoolExecutor(8) as pool:
+    with (
+        simulated() as one,
+        simulated() as two,
+        api_server(tmp_path) as cluster,
+        ThreadPoolExecutor(8) as pool,
+    ):
         made = list(pool.map(create, [one, two] * 6, range(100, 112)))
         assert all(pool.map(read, made * 3))
         assert len(one.license_ids()) == len(two.license_ids()) == 6

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
 from coder_stack.dynamic.entitlements import EntitlementsProvider
+from coder_stack.dynamic.feature_gate import FeatureGateProvider
 from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from coder_stack.dynamic.proxy_health import ProxyHealthProvider
 from sandbox.coderd.rules.identifiers import hashed_password
 from tests.provider.api_server import ApiServer, api_server
 from tests.provider.driver import Failure, Held, ProviderProcess, provider_process
@@ -226,6 +229,139 @@ def test_CP10_no_state_keeps_a_copy(place: Place, process: ProviderProcess) -> N
         assert place.token not in str((each, seen))
 
 
+# From one home to another (CP10) -----------------------------------------------------------------
+
+
+def given(place: Place, username: str = "robot") -> dict[str, Any]:
+    """A token of the user's own instead of the one that was made."""
+    made = place.coderd.act("POST", "/_sim/users", {"username": username, "roles": ["owner"]},
+                            token=place.token or "")  # fmt: skip
+    connection = {**place.coderd.connection, "credential": "config"}
+    return {"connection": connection, "token": made["token"], "wait_seconds": 5}
+
+
+def test_CP10_a_given_token_takes_the_place_of_the_made_one_and_leaves_nothing_of_it(
+    place: Place, process: ProviderProcess
+) -> None:
+    access = process.of(ACCESS)
+    held = access.create(place.wish())
+    held = access.update(held, given(place))
+    assert (place.token, "coder-stack" in place.token_names) == (None, False)
+    held = access.update(held, place.wish())
+    assert place.lets_in, "and back"
+    with provider_process() as destroy:
+        destroy.of(ACCESS).delete(held)
+    assert (place.token, "coder-stack" in place.token_names) == (None, False)
+
+
+def test_CP10_another_secret_for_the_token_leaves_none_behind(
+    place: Place, process: ProviderProcess
+) -> None:
+    """E.g. after `pulumi stack rename`, or with another name of coderd."""
+    access = process.of(ACCESS)
+    held = access.create(place.wish())
+    moved = Place(place.coderd, place.cluster, home="coder/renamed")
+    access.update(held, moved.wish())
+    assert moved.lets_in
+    assert place.token is None
+    assert [name for name in place.token_names if name] == ["coder-stack"]
+
+
+def test_CP10_the_same_secret_by_another_kubeconfig_stays(
+    place: Place, process: ProviderProcess, tmp_path: Path
+) -> None:
+    access = process.of(ACCESS)
+    held, token = access.create(place.wish()), place.token
+    other = tmp_path / "another"
+    other.write_text(Path(place.cluster.kubeconfig).read_text())
+    credential = {**place.connection["credential"], "kubeconfig": str(other)}
+    access.update(held, place.wish(connection={**place.connection, "credential": credential}))
+    assert place.token == token
+    assert place.lets_in
+
+
+def test_CP10_a_move_to_another_coderd_removes_at_the_old_one_what_moves_away(
+    place: Place, elsewhere: Place, process: ProviderProcess
+) -> None:
+    """With the old one's own token, in this run: its home holds the new one already."""
+    access, _, key = licensed(place, process)
+    process.of(ACCESS).update(access, elsewhere.wish())
+    process.of(KEYS).delete(key)
+    assert elsewhere.lets_in
+    assert keys(place.coderd) == []
+    assert 'the former token "coder-stack" was left in the coderd at' in process.stderr
+
+
+def test_CP10_another_way_to_the_same_coderd_leaves_one_token_and_no_warning(
+    place: Place, process: ProviderProcess
+) -> None:
+    held = process.of(ACCESS).create(place.wish())
+    by_name = {**place.connection, "url": place.coderd.url.replace("127.0.0.1", "localhost")}
+    process.of(ACCESS).update(held, place.wish(connection=by_name))
+    assert place.lets_in
+    assert place.token_names == ["coder-stack"]
+    assert process.stderr == ""
+
+
+def test_CP10_a_move_away_from_a_coderd_that_is_gone_goes_on_and_says_what_stayed(
+    place: Place, elsewhere: Place
+) -> None:
+    with provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process:
+        held = process.of(ACCESS).create(place.wish())
+        place.coderd.fault("drop_before", count=-1)
+        process.of(ACCESS).update(held, elsewhere.wish())
+        assert 'the former token "coder-stack" was left in the coderd at' in process.stderr
+    assert elsewhere.lets_in
+
+
+def test_CP10_a_secret_in_which_another_stack_keeps_its_token_is_left_alone(
+    place: Place, process: ProviderProcess
+) -> None:
+    access = process.of(ACCESS)
+    held, token = access.create(place.wish(owner="one")), place.token
+    ((_, why),) = access.check(place.wish(owner="two")).failures
+    assert why.startswith(f"Conflict: Cannot use Secret {HOME}: it is another stack's; ")
+    renamed = access.update(held, place.wish(owner="renamed"))
+    assert (place.token, renamed.inputs["owner"]) == (token, "renamed"), "by state it is ours"
+
+
+def test_CP10_a_replacement_on_demand_does_not_take_the_token_that_it_took_over(
+    place: Place,
+) -> None:
+    """Or another name of the resource: the engine creates first, and then deletes the old one."""
+    with provider_process() as first:
+        held = first.of(ACCESS).create(place.wish())
+    with provider_process() as replacing:
+        again = replacing.of(ACCESS).create(place.wish())
+        replacing.of(ACCESS).delete(held)
+    assert place.lets_in
+    with provider_process() as destroy:
+        destroy.of(ACCESS).delete(again)
+    assert (place.token, place.token_names) == (None, [])
+
+
+def test_CP10_two_stacks_on_one_coderd_have_a_token_each_and_end_apart(place: Place) -> None:
+    other = Place(place.coderd, place.cluster, home="coder/two")
+    with provider_process() as one, provider_process() as two:
+        first = one.of(ACCESS).create(place.wish(owner="one"))
+        second = two.of(ACCESS).create(other.wish(owner="two"))
+    assert sorted(place.token_names) == ["coder-stack-one", "coder-stack-two"]
+    with provider_process() as destroy:
+        destroy.of(ACCESS).delete(second)
+        assert (place.lets_in, other.token) == (True, None)
+        destroy.of(ACCESS).delete(first)
+    assert place.token_names == []
+
+
+def test_CP10_a_token_that_only_the_program_knows_is_warned_of(coderd: Simulation) -> None:
+    wish = {"connection": coderd.connection, "token": coderd.token}
+    with provider_process() as unknown, provider_process(coderd.config) as known:
+        for process in (unknown, known):
+            process.of(ACCESS).create(wish)
+        assert "the token is known to the program alone" in unknown.stderr
+        assert known.stderr == ""
+
+
 # A look makes and revokes nothing (CP10) ---------------------------------------------------------
 
 
@@ -240,6 +376,7 @@ def test_CP10_a_look_at_a_refused_token_makes_none_and_names_it_as_drift(place: 
         assert seen is not None
         assert (seen.inputs["accepted"], access.inputs["accepted"]) == (False, True)
         assert seen.outputs["reason"] == "Forbidden"
+        assert "The next `pulumi up` makes another one." in look.stderr
         driven.check(place.wish(), access.inputs)
         driven.diff(access, access.inputs)
         with pytest.raises(Failure) as failed:
@@ -299,9 +436,10 @@ def test_CP10_a_secret_of_ours_is_for_the_coderd_that_it_names(
         access, _, key = licensed(place, first)
     with provider_process() as moving:
         moving.of(ACCESS).update(access, elsewhere.wish())
-        place.coderd.forget_requests()
-        moving.of(KEYS).delete(key)
-        assert "is not sent to" in moving.stderr
+    place.coderd.forget_requests()
+    with provider_process() as later:
+        later.of(KEYS).delete(key)
+        assert "is not sent to" in later.stderr
     assert place.coderd.requests() == []
     assert elsewhere.lets_in
 
@@ -350,25 +488,77 @@ def test_with_SSO_only_coderds_own_word_is_heard(place: Place, process: Provider
     other = Place(place.coderd, place.cluster, home="coder/other")
     with pytest.raises(Failure) as failed:
         process.of(ACCESS).create(other.wish())
-    assert "does not let this user log in with a password" in failed.value.last
-    assert "session token" in failed.value.last
+    assert "password authentication is disabled in coderd" in failed.value.last
+    assert "give a session token" in failed.value.last
+    assert other.token is None
 
 
+@pytest.mark.parametrize("stack", ["new", "existing"])
 @pytest.mark.parametrize("missing", ["token", "password"])
 def test_a_secret_without_the_key_asked_for_is_named_at_preview(
-    place: Place, process: ProviderProcess, missing: str
+    place: Place, process: ProviderProcess, missing: str, stack: str
 ) -> None:
     place.cluster.put("coder/theirs", something="else")
     theirs = place.secret("coder/theirs", missing)
     wish = place.wish(password_secret=theirs)
     if missing == "token":
         wish = {"connection": {**place.coderd.connection, "credential": theirs}}
-    held = {"connection": wish["connection"]}
+    held = {"connection": wish["connection"]} if stack == "existing" else {}
     ((path, why),) = process.of(ACCESS).check(wish, held).failures
     assert path == ""
     assert why.startswith("SecretMissing: ")
     assert f'Secret coder/theirs: it has no key "{missing}"; add it.' in why
     assert place.coderd.requests("POST") == []
+
+
+@pytest.mark.parametrize("missing", ["token", "password"])
+def test_a_secret_that_may_come_with_this_very_update_is_a_warning_at_a_first_preview(
+    place: Place, process: ProviderProcess, missing: str
+) -> None:
+    theirs = place.secret("coder/theirs", missing)
+    wish = place.wish(password_secret=theirs)
+    if missing == "token":
+        wish = {"connection": {**place.coderd.connection, "credential": theirs}}
+    assert process.of(ACCESS).check(wish).failures == []
+    assert "SecretMissing: " in process.stderr
+    with pytest.raises(Failure) as failed:
+        process.of(ACCESS).create(wish)
+    assert "Secret coder/theirs: it does not exist; create it." in failed.value.last
+
+
+@pytest.mark.parametrize("data", [{"token": "somebody-elses"}, {"other": "value"}])
+def test_a_secret_that_somebody_else_made_under_that_name_is_named_at_preview(
+    place: Place, process: ProviderProcess, data: dict[str, str]
+) -> None:
+    place.cluster.put(HOME, **data)
+    ((path, why),) = process.of(ACCESS).check(place.wish()).failures
+    assert path == ""
+    assert f"Conflict: Cannot use Secret {HOME}: it is there and is not this program's; " in why
+    assert place.coderd.requests("POST") == []
+
+
+def test_a_password_that_coderd_finds_too_weak_is_one_sentence(
+    place: Place, process: ProviderProcess
+) -> None:
+    place.cluster.put(PASSWORDS, password="weak")
+    with pytest.raises(Failure) as failed:
+        process.of(ACCESS).create(place.wish())
+    assert "coderd finds the password too weak or too long; choose a longer one" in (
+        failed.value.last
+    )
+    assert (place.token, list(place.coderd.world.records.users)) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("project", "key"), [("coder-stack", "initialPassword"), ("app", "coder-stack:initialPassword")]
+)
+def test_CP9_the_command_that_sets_the_password_is_right_in_any_project(
+    place: Place, project: str, key: str
+) -> None:
+    """A plain `initialPassword` would be that of the project, which may be a library user's."""
+    with provider_process(environment={"PULUMI_PROJECT": project}) as process:
+        ((_, why),) = process.of(ACCESS).check(place.wish(password_secret=None)).failures
+    assert why.endswith(f"pulumi config set --secret {key}")
 
 
 # Stacks of the first version ---------------------------------------------------------------------
@@ -450,12 +640,19 @@ def test_CP10_a_state_that_has_not_moved_can_be_refreshed_twice_and_destroyed(
 # What only reads ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("provider", "more"),
+    [
+        (EntitlementsProvider(), {}),
+        (FeatureGateProvider(), {"feature": "high_availability"}),
+        (DaemonsConnectedProvider(), {"organization": "coder", "key_id": "k"}),
+        (ProxyHealthProvider(), {"proxy_id": "p", "proxy_name": "p"}),
+    ],
+    ids=["entitlements", "gate", "daemons", "proxy"],
+)
 def test_K6_what_only_reads_is_deleted_without_a_connection(
-    licensed: Simulation, tmp_path: Path
+    shared_process: ProviderProcess, tmp_path: Path, provider: Any, more: dict[str, Any]
 ) -> None:
     """E.g. with the CA file gone, which used to block a destroy."""
-    with provider_process() as process:
-        facts = process.of(EntitlementsProvider())
-        held = facts.create({"connection": licensed.connection})
-        gone = {"url": "https://coder.test", "ca_bundle": str(tmp_path / "gone.pem")}
-        facts.delete(Held(held.id, {**held.outputs, "connection": gone}, held.inputs))
+    gone = {"url": "https://coder.test", "ca_bundle": str(tmp_path / "gone.pem")}
+    shared_process.of(provider).delete(Held("a-look", {"connection": gone, **more}, {}))

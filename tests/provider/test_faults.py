@@ -85,7 +85,7 @@ def world() -> Iterator[tuple[Simulation, ProviderProcess, ProviderProcess]]:
     with (
         simulated(licensed=True) as coderd,
         provider_process(environment={"CODER_STACK_DEADLINE": DEADLINE}) as process,
-        provider_process(environment={"CODER_STACK_DEADLINE": DEADLINE}) as destroy,
+        provider_process(coderd.config, {"CODER_STACK_DEADLINE": DEADLINE}) as destroy,
     ):
         yield coderd, process, destroy
 

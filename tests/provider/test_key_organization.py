@@ -104,7 +104,7 @@ class TestCheck:
         """Else a plain `up` would make a second key elsewhere, or fail half-way."""
         held = keys.create(wish(licensed))
         rename(licensed, research)
-        with provider_process() as next_run:
+        with provider_process(licensed.config) as next_run:
             keys = next_run.of(ProvisionerKeyProvider())
             seen = refreshed(keys, held)
             failures = keys.check(wish(licensed), seen.inputs).failures
@@ -117,7 +117,7 @@ class TestCheck:
         held = keys.create(wish(licensed))
         rename(licensed, research)
         other = licensed.act("POST", ORGANIZATIONS, {"name": "research"})["id"]
-        with provider_process() as next_run:
+        with provider_process(licensed.config) as next_run:
             keys = next_run.of(ProvisionerKeyProvider())
             seen = refreshed(keys, held)
             news = keys.check(wish(licensed), seen.inputs).inputs

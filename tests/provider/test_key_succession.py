@@ -45,7 +45,7 @@ class TestTakenBack:
         assert licensed.requests("DELETE") == []
         assert opens(licensed, first.outputs["material"]), "until the pods have the new one"
         assert opens(licensed, third.outputs["material"])
-        with provider_process() as process:
+        with provider_process(licensed.config) as process:
             for old in (second, first):
                 process.of(ProvisionerKeyProvider()).delete(old)
         assert names(licensed) == [third.outputs["name"]]

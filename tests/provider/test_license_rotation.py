@@ -28,9 +28,9 @@ def test_L4_rotation_A_B_A_leaves_one_license_and_never_touches_a_foreign_one(
     foreign = coderd.act("POST", "/api/v2/licenses", {"license": license_text(days=999)})["id"]
     a, b = license_text(jti=JTI), license_text(days=50)
 
-    with provider_process() as earlier:
+    with provider_process(coderd.config) as earlier:
         first = earlier.of(LicenseProvider()).create(inputs(coderd, a))
-    with provider_process() as this_run:
+    with provider_process(coderd.config) as this_run:
         rotated = this_run.of(LicenseProvider())
         second = rotated.create(inputs(coderd, b))
         assert len(coderd.license_ids()) == 3, "created before the old one is deleted"
@@ -39,7 +39,7 @@ def test_L4_rotation_A_B_A_leaves_one_license_and_never_touches_a_foreign_one(
     licenses.delete(second)
 
     assert coderd.license_ids() == sorted([foreign, int(again.outputs["license_id"])])
-    with provider_process() as destroy:
+    with provider_process(coderd.config) as destroy:
         licenses = destroy.of(LicenseProvider())
         licenses.delete(again)
         assert coderd.license_ids() == [foreign]
@@ -53,7 +53,7 @@ def test_L4_a_foreign_license_under_our_old_number_is_not_deleted(
     foreign = coderd.act("POST", "/api/v2/licenses", {"license": license_text(days=9)})["id"]
     coderd.act("DELETE", f"/api/v2/licenses/{held.outputs['license_id']}")
     misled = type(held)(held.id, {**held.outputs, "license_id": str(foreign)}, held.inputs)
-    with provider_process() as destroy:
+    with provider_process(coderd.config) as destroy:
         destroy.of(LicenseProvider()).delete(misled)
     assert coderd.license_ids() == [foreign]
 
@@ -63,10 +63,9 @@ def test_L4_a_superseded_license_that_stayed_is_tried_once_more_by_the_next_run(
 ) -> None:
     before = process.of(LicenseProvider()).create(inputs(coderd, license_text()))
     (old,) = coderd.license_ids()
-    config = {"token": coderd.token}
     coderd.refuse(500, "An internal server error occurred.", f"/api/v2/licenses/{old}", count=-1)
 
-    with provider_process(config=config) as this_run:
+    with provider_process(coderd.config) as this_run:
         licenses = this_run.of(LicenseProvider())
         licenses.create(inputs(coderd, license_text(days=200)))
         with pytest.raises(Failure) as failed:
@@ -74,12 +73,12 @@ def test_L4_a_superseded_license_that_stayed_is_tried_once_more_by_the_next_run(
     assert failed.value.last.startswith(f"Failed: Error: license {old}, delete: ")
     assert failed.value.last.endswith("It is superseded; the next run tries again.")
 
-    with provider_process(config=config) as next_run:
+    with provider_process(coderd.config) as next_run:
         next_run.of(LicenseProvider()).delete(before)
         assert f"license {old}, delete: " in next_run.stderr, "still not, but it blocks no longer"
 
     coderd.peace()
-    with provider_process(config=config) as last_run:
+    with provider_process(coderd.config) as last_run:
         last_run.of(LicenseProvider()).delete(before)
     assert old not in coderd.license_ids()
 
@@ -93,13 +92,13 @@ class TestTakenBack:
         a, b = license_text(jti=JTI), license_text(days=50)
         first, second = (licenses.create(inputs(coderd, text)) for text in (a, b))
 
-        with provider_process() as way_back:
+        with provider_process(coderd.config) as way_back:
             again = way_back.of(LicenseProvider()).create(inputs(coderd, a))
             way_back.of(LicenseProvider()).delete(first)
             way_back.of(LicenseProvider()).delete(second)
         assert coderd.license_ids() == [int(again.outputs["license_id"])]
 
-        with provider_process() as destroy:
+        with provider_process(coderd.config) as destroy:
             destroy.of(LicenseProvider()).delete(again)
         assert coderd.license_ids() == []
 
@@ -109,9 +108,9 @@ class TestTakenBack:
         """The way back may have died between its create and its deletes."""
         wanted = inputs(coderd, license_text(jti=JTI))
         first = licenses.create(wanted)
-        with provider_process() as way_back:
+        with provider_process(coderd.config) as way_back:
             again = way_back.of(LicenseProvider()).create(wanted)
-        with provider_process() as next_run:
+        with provider_process(coderd.config) as next_run:
             next_run.of(LicenseProvider()).check(wanted, again.inputs)
             next_run.of(LicenseProvider()).delete(first)
         assert coderd.license_ids() == [int(again.outputs["license_id"])]
@@ -121,7 +120,7 @@ class TestTakenBack:
     ) -> None:
         text = license_text(jti=JTI)
         held = licenses.create(inputs(coderd, text))
-        with simulated() as other, provider_process() as next_run:
+        with simulated() as other, provider_process(coderd.config) as next_run:
             moved = next_run.of(LicenseProvider())
             moved.create(inputs(other, text))
             moved.delete(held)
@@ -132,8 +131,8 @@ class TestTakenBack:
 def test_K6_a_license_that_cannot_be_deleted_is_named_and_blocks_no_destroy(status: int) -> None:
     with (
         simulated() as coderd,
-        provider_process() as earlier,
-        provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process,
+        provider_process(coderd.config) as earlier,
+        provider_process(coderd.config, environment={"CODER_STACK_DEADLINE": "1"}) as process,
     ):
         held = earlier.of(LicenseProvider()).create(inputs(coderd, license_text()))
         coderd.refuse(status, "No.", "/api/v2/licenses/*", count=-1)

@@ -121,7 +121,7 @@ def test_CP6_a_token_of_somebody_elses_project_is_never_sent(coderd: Simulation)
         checked = process.of(OperatorAccessProvider()).check(given(coderd, token=None))
     ((path, why),) = checked.failures
     assert path == ""
-    assert "pulumi config set --secret token" in why
+    assert why.endswith("pulumi config set --secret coder-stack:token")
     assert coderd.requests(path="/users") == []
 
 
@@ -173,12 +173,14 @@ def test_U3_a_token_that_a_lost_run_kept_is_taken_over(fresh: Place, driven: Dri
 def test_a_secret_of_that_name_that_somebody_else_made_is_left_alone(
     fresh: Place, driven: Driven
 ) -> None:
+    """Also if it came after the preview; that names it, too (test_credentials.py)."""
+    inputs = driven.check(fresh.wish()).inputs
     fresh.cluster.put(HOME, token="somebody-elses")
     with pytest.raises(Failure) as failed:
-        driven.create(fresh.wish())
+        driven.create_checked(inputs)
     assert "is not this program's" in failed.value.last
     assert fresh.token == "somebody-elses"
-    assert fresh.token_names == []
+    assert fresh.coderd.requests("POST") == []
 
 
 def test_a_token_that_cannot_be_kept_is_not_left_in_coderd(fresh: Place, driven: Driven) -> None:
@@ -239,24 +241,23 @@ def test_CP8_plain_http_to_another_machine_is_refused_at_preview_unless_a_settin
 
 
 def test_K6_destroy_revokes_our_token_and_is_never_blocked(
-    fresh: Place, process: ProviderProcess
+    fresh: Place, driven: Driven, process: ProviderProcess
 ) -> None:
-    driven = process.of(OperatorAccessProvider())
     held = driven.create(fresh.wish())
-    driven.delete(held)
+    destroy = process.of(OperatorAccessProvider())
+    destroy.delete(held)
     assert fresh.token_names == []
     assert fresh.token is None, "and so is its Secret"
-    driven.delete(held)
+    destroy.delete(held)
     assert len(fresh.coderd.world.records.users) == 1, "the first user stays"
 
 
 def test_K6_without_coderd_the_secret_goes_and_a_warning_tells_of_the_token(
-    fresh: Place,
+    fresh: Place, driven: Driven
 ) -> None:
+    held = driven.create(fresh.wish())
     with provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process:
-        driven = process.of(OperatorAccessProvider())
-        held = driven.create(fresh.wish())
         fresh.coderd.fault("drop_before", count=-1)
-        driven.delete(held)
+        process.of(OperatorAccessProvider()).delete(held)
         assert "operator access, delete" in process.stderr
     assert fresh.token is None

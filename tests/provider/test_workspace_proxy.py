@@ -7,7 +7,15 @@ import pytest
 
 from coder_stack.dynamic.gate import NOT_PROVISIONED
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
-from tests.provider.driver import UNKNOWN, Driven, Failure, Held, ProviderProcess, Said
+from tests.provider.driver import (
+    UNKNOWN,
+    Driven,
+    Failure,
+    Held,
+    ProviderProcess,
+    Said,
+    provider_process,
+)
 from tests.simulation import Simulation
 
 PROXIES = "/api/v2/workspaceproxies"
@@ -195,6 +203,28 @@ def test_E5_a_lost_license_keeps_the_proxy_and_puts_changes_off(
     assert after.inputs["deferred"] == ["display_name", "trigger"]
     assert token_of(after) == token_of(held)
     assert proxies.check(closed, after.inputs).inputs == after.inputs
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_L10_a_proxy_that_another_resource_has_taken_over_is_not_deleted(
+    licensed: Simulation, proxies: Driven, fails: bool
+) -> None:
+    """By `pulumi up --replace`, or another name of the resource. `fails`: the next run deletes."""
+    held = proxies.create(wish(licensed))
+    with provider_process() as replacing:
+        again = replacing.of(WorkspaceProxyRegistrationProvider()).create(wish(licensed))
+        if not fails:
+            replacing.of(WorkspaceProxyRegistrationProvider()).delete(held)
+    if fails:
+        with provider_process() as next_run:
+            driven = next_run.of(WorkspaceProxyRegistrationProvider())
+            assert driven.check(wish(licensed), again.inputs).failures == []
+            driven.delete(held)
+    assert living(licensed) == [again.id]
+    assert works(licensed, token_of(again))
+    with provider_process(licensed.config) as destroy:
+        destroy.of(WorkspaceProxyRegistrationProvider()).delete(again)
+    assert living(licensed) == []
 
 
 def test_K6_delete_is_by_id_twice_is_success_and_a_namesake_stays(

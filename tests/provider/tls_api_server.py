@@ -30,7 +30,7 @@ class TlsApiServer:
 
     def answer(self, path: str, headers: dict[str, str]) -> tuple[int, bytes, dict[str, str]]:
         if not path.startswith(PROXIED):
-            return *self.api.answer(path), {}
+            return *self.api.answer("GET", path, b""), {}
         passed_on = {k: v for k, v in headers.items() if k.lower().startswith("coder-")}
         url = self.coderd_url + path.removeprefix(PROXIED)
         got = httpx.get(url, headers=passed_on, trust_env=False)

@@ -14,6 +14,7 @@ from coder_stack.settings import (
     Kubernetes,
     License,
     LicenseSecret,
+    PasswordSecret,
     PodDisruptionBudget,
     Provisioner,
     SecretRef,
@@ -172,6 +173,13 @@ def test_D4_secrets_elsewhere_may_be_read_and_nothing_beside_them() -> None:
     )
     secrets = Rule("", ("secrets",), ("get",), ("coder-license", "coder-token"))
     assert rules["vault"] == [rights, secrets]
+
+
+def test_D4_the_password_may_be_read_elsewhere_too() -> None:
+    """Else the job could not renew the operator's token."""
+    password = PasswordSecret(name="first-user", namespace="vault")
+    rules = namespace_rules(Settings(access=Access(password_secret=password)))
+    assert Rule("", ("secrets",), ("get",), ("first-user",)) in rules["vault"]
 
 
 @pytest.mark.parametrize("namespace", [None, "coder"])

@@ -40,6 +40,17 @@ def test_CP10_a_token_for_one_coderd_is_never_sent_to_another() -> None:
         connections.link(THERE, elsewhere, {}).source.token()
 
 
+def test_CP10_the_program_says_whose_the_configs_token_is_if_the_config_does_not() -> None:
+    """A stack that moved from a URL to the defaults, which name no address."""
+    connections, config = Connections(), StackConfig(token=SecretStr("from-config"))
+    assert token(connections.link(THERE, config, {})) == "from-config", "a destroy has no program"
+    connections = Connections()
+    connections.hand_over(HERE, SecretStr("from-config"))
+    assert token(connections.link(HERE, config, {})) == "from-config"
+    with pytest.raises(Unauthenticated, match=r"is for http://127\.0\.0\.1:1 and is not sent to"):
+        connections.link(THERE, config, {}).source.token()
+
+
 def test_a_new_token_is_everybodys_at_once_and_the_lists_stay_shared() -> None:
     connections = Connections()
     link = connections.link(HERE, StackConfig(), STATE)

@@ -102,11 +102,11 @@ def test_drift_that_takes_another_object_to_repair_is_replaced() -> None:
     assert (story.replaces, story.deletes) == (1, 0)
 
 
-def test_another_token_is_found_though_no_input_changed() -> None:
+def test_a_refused_token_is_found_and_one_that_somebody_renewed_is_not() -> None:
     access = f"{CODER}OperatorAccess"
-    (found,) = findings(tell([step("refresh", access, {"token_id": "a"}, {"token_id": "b"})]))
-    assert found.paths == ("token_id",)
-    assert findings(tell([step("refresh", access, {"token_id": "a"}, {"token_id": "a"})])) == []
+    (found,) = findings(tell([step("refresh", access, {"accepted": True}, {"accepted": False})]))
+    assert found.paths == ("accepted",)
+    assert findings(tell([step("refresh", access, {"token_id": "a"}, {"token_id": "b"})])) == []
 
 
 @pytest.mark.parametrize(
