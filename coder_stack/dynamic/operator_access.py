@@ -35,6 +35,7 @@ from coder_stack.dynamic.operator_account import (
     refuse_unless_owner,
     settled_token_name,
 )
+from coder_stack.dynamic.proposal import known_connection
 from coder_stack.dynamic.readiness import wait_until_ready
 from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.stack_config import command_to_set
@@ -65,20 +66,30 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
     noun = "operator access"
     delete_is_best_effort = True
 
+    def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
+        """Use the program's token, if it gives one, for all resources of this run."""
+        token, connection = news.get("token"), known_connection(news)
+        if pulumi.contains_unknowns(token):
+            news = {**news, "given": token}
+        elif token and connection is not None:
+            CONNECTIONS.hand_over(connection, SecretStr(token))
+            if SecretStr(token) != self._config.token:
+                warn(f"{self.noun}: {_ONLY_IN_PROGRAM} {command_to_set('token')}")
+        return super().check(_olds, news)
+
     def examine(
         self, proposal: Proposal[OperatorAccessInputs], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Find the token or the password, and say at preview what is wrong with either."""
         want, old = proposal.whole, proposal.old
-        values: dict[str, Any] = {"accepted": True, "given": "", "password_hash": SecretStr("")}
-        if proposal.token is not None and not isinstance(proposal.token, SecretStr):
-            return {**values, "given": proposal.token}, []
+        values: dict[str, Any] = {"accepted": True, "password_hash": SecretStr("")}
+        if "given" not in proposal.known:
+            return values, []  # its token is unknown
+        values["given"] = ""
         if want is None or link is None:
             kept = {"given": old.given, "password_hash": old.password_hash} if old else {}
             return {**values, **kept}, []
         values["token_name"] = settled_token_name(want, old)
-        if isinstance(proposal.token, SecretStr) and proposal.token != self._config.token:
-            warn(f"{self.noun}: {_ONLY_IN_PROGRAM} {command_to_set('token')}")
         if want.make_token:
             _WANTED.add(want.connection, _home(want))
             moving = old is not None and old.connection.credential is None

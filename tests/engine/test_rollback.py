@@ -25,7 +25,7 @@ from coder_stack.dynamic.license import License
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 
 config = pulumi.Config()
-coderd = {"connection": {"url": config.require("url")}, "token": config.require_secret("given")}
+coderd = {"connection": {"url": config.require("url")}}
 after = []
 if config.get("jwt") is not None:
     name = config.get("called") or "license"
@@ -60,7 +60,7 @@ def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
         simulated(licensed=True) as coderd,
         operated(engine, coderd, tmp_path, PROGRAM) as stack,
     ):
-        stack.give("given", coderd.token)
+        stack.give("token", coderd.token)
         stack.give("jwt", A)
         configure(stack, deployment=coderd.world.records.deployment_id, trigger="1")
         stack.up()

@@ -355,7 +355,7 @@ def test_CP10_two_stacks_on_one_coderd_have_a_token_each_and_end_apart(place: Pl
 
 def test_CP10_a_token_that_only_the_program_knows_is_warned_of(coderd: Simulation) -> None:
     wish = {"connection": coderd.connection, "token": coderd.token}
-    with provider_process() as unknown, provider_process(coderd.config) as known:
+    with provider_process({}) as unknown, provider_process(coderd.config) as known:
         for process in (unknown, known):
             process.of(ACCESS).create(wish)
         assert "the token is known to the program alone" in unknown.stderr
@@ -409,7 +409,8 @@ def test_CP10_moving_to_another_url_never_shows_the_new_token_to_the_old_host(
     licensed: Simulation,
 ) -> None:
     """The config has a token and an address; both change in one step."""
-    with simulated(licensed=True) as new:
+    other_token = "otherOwner-ofTheFirstOwnerForTest"
+    with simulated(licensed=True, token=other_token) as new:
         old_config = {"token": licensed.token, "access": f'{{"url": "{licensed.url}"}}'}
         with provider_process(config=old_config) as first:
             wish = {"connection": licensed.connection, "organization": "coder", "base_name": "f"}
@@ -621,14 +622,14 @@ def test_CP10_a_state_that_has_not_moved_can_be_refreshed_twice_and_destroyed(
     place: Place, old_stack: tuple[Held, Held, Held]
 ) -> None:
     for _ in range(2):
-        with provider_process() as refresh:
+        with provider_process({}) as refresh:
             kinds = (ACCESS, LICENSES, KEYS)
             seen = [
                 refresh.of(kind).read(held) for kind, held in zip(kinds, old_stack, strict=True)
             ]
             access, license_, key = old_stack = tuple(each for each in seen if each)  # type: ignore[assignment]
             assert refresh.stderr == ""
-    with provider_process() as destroy:
+    with provider_process({}) as destroy:
         destroy.of(KEYS).delete(key)
         destroy.of(LICENSES).delete(license_)
         destroy.of(ACCESS).delete(access)
