@@ -20,11 +20,12 @@ from coder_stack.coderd import (
     NotFound,
     Unauthenticated,
 )
+from coder_stack.dynamic.failure import warn
 from coder_stack.dynamic.kubernetes_secret import SecretPlace
 from coder_stack.dynamic.stack_config import command_to_set
 from coder_stack.dynamic.wire import WireModel
 
-__all__ = ["Account", "log_in", "new_token", "token_id"]
+__all__ = ["Account", "accepted", "give_back", "log_in", "new_token", "revoke", "token_id"]
 
 
 class Account(WireModel):
@@ -78,6 +79,25 @@ def give_back(user: Coderd, session: SecretStr) -> None:
         user.delete_token(token_id(session))
     except CoderdError:
         return
+
+
+def accepted(coderd: Coderd) -> bool:
+    """Whether coderd takes the token."""
+    try:
+        coderd.user()
+    except Unauthenticated:
+        return False
+    return True
+
+
+def revoke(coderd: Coderd, token: SecretStr) -> None:
+    """End a token for good; a warning if coderd cannot be asked to."""
+    try:
+        coderd.delete_token(token_id(token))
+    except (NotFound, Unauthenticated):
+        return  # it is gone, or no longer worth anything
+    except CoderdError as error:
+        warn(f"operator access: the former token was left in coderd: {error}")
 
 
 def token_id(token: SecretStr) -> str:

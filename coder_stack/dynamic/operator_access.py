@@ -17,24 +17,23 @@ from pydantic import SecretStr
 
 from coder_stack.coderd import BuildInfo, Coderd, CoderdError, Reason, Unauthenticated, User
 from coder_stack.dynamic.base import CONNECTIONS, CoderdProvider, Proposal
-from coder_stack.dynamic.bootstrap import token_id
+from coder_stack.dynamic.bootstrap import accepted, token_id
 from coder_stack.dynamic.connection import Link
 from coder_stack.dynamic.failure import warn
 from coder_stack.dynamic.kubernetes_secret import SecretPlace
 from coder_stack.dynamic.operator_account import (
-    OperatorAccessInputs,
-    OperatorAccessState,
-    accepted,
     account_problems,
-    give_up,
     given_problems,
-    leave,
-    made_token,
     next_step,
     own_token,
     refuse_unless_owner,
+)
+from coder_stack.dynamic.operator_inputs import (
+    OperatorAccessInputs,
+    OperatorAccessState,
     settled_token_name,
 )
+from coder_stack.dynamic.operator_leaving import give_up, leave, made_token
 from coder_stack.dynamic.proposal import known_connection
 from coder_stack.dynamic.readiness import wait_until_ready
 from coder_stack.dynamic.resource import CoderdResource

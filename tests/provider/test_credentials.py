@@ -618,6 +618,41 @@ def test_CP10_an_existing_stack_moves_over_in_one_update_without_a_rotation(
     assert place.lets_in
 
 
+def moved_over(place: Place, old_stack: tuple[Held, Held, Held]) -> Held:
+    """Operator access after the first update, without a declared password."""
+    with provider_process() as up:
+        return up.of(ACCESS).update(old_stack[0], place.wish(password_secret=None))
+
+
+def test_CP9_a_password_that_was_made_up_leaves_our_secret_once_it_is_declared(
+    place: Place, old_stack: tuple[Held, Held, Held]
+) -> None:
+    held = moved_over(place, old_stack)
+    with provider_process() as up:
+        assert up.of(ACCESS).check(place.wish(password_secret=None), held.inputs).failures == []
+        assert "is declared nowhere" in up.stderr, "until somebody does it"
+        up.of(ACCESS).update(held, place.wish())
+    assert place.cluster.text(HOME, "password") is None
+    assert place.lets_in
+
+
+@pytest.mark.parametrize("by", ["destroy", "a given token"])
+def test_CP9_a_password_that_is_declared_nowhere_outlives_the_token(
+    place: Place, old_stack: tuple[Held, Held, Held], by: str
+) -> None:
+    held = moved_over(place, old_stack)
+    with provider_process() as run:
+        if by == "destroy":
+            run.of(ACCESS).delete(held)
+        else:
+            run.of(ACCESS).update(held, given(place))
+        assert f"Secret {HOME} was left: it holds the first user's password" in run.stderr
+    assert (place.token, "coder-stack" in place.token_names) == (None, False)
+    with provider_process() as again:
+        again.of(ACCESS).create(place.wish(password_secret=None))
+    assert place.lets_in
+
+
 def test_CP10_a_state_that_has_not_moved_can_be_refreshed_twice_and_destroyed(
     place: Place, old_stack: tuple[Held, Held, Held]
 ) -> None:
