@@ -15,7 +15,14 @@ import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr
 
-from coder_stack.coderd import BuildInfo, Coderd, CoderdError, Reason, Unauthenticated, User
+from coder_stack.coderd import (
+    BuildInfo,
+    Coderd,
+    CoderdError,
+    CredentialMissing,
+    Unauthenticated,
+    User,
+)
 from coder_stack.dynamic.base import CONNECTIONS, CoderdProvider, Proposal
 from coder_stack.dynamic.bootstrap import accepted, token_id
 from coder_stack.dynamic.connection import Link
@@ -118,11 +125,10 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         try:
             user = link.coderd.user()
         except Unauthenticated as error:
-            kept_in_secret = isinstance(known.connection.credential, SecretPlace)
-            absent = error.status is None and kept_in_secret
-            reason = Reason.SECRET_MISSING if absent else Reason.FORBIDDEN
-            warn(f"{reason}: {self.noun}, read: {error} {next_step(known)}")
-            return known.model_copy(update={"accepted": False, "reason": str(reason)})
+            missing = isinstance(error, CredentialMissing)  # which says what to do
+            said = str(error) if missing else f"{error} {next_step(known)}"
+            warn(f"{error.reason}: {self.noun}, read: {said}")
+            return known.model_copy(update={"accepted": False, "reason": str(error.reason)})
         return _state(link, known, build, user, token=known.token, password=known.password)
 
     def update_object(

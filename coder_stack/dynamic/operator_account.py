@@ -10,7 +10,15 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd, CoderdError, Conflict, ForbiddenByRole, Reason, User
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    Conflict,
+    CredentialMissing,
+    ForbiddenByRole,
+    Reason,
+    User,
+)
 from coder_stack.coderd import Unauthenticated as NotAccepted
 from coder_stack.dynamic import operator_secret
 from coder_stack.dynamic.bootstrap import Account, accepted, give_back, log_in, revoke
@@ -83,14 +91,13 @@ def account_problems(
 def given_problems(link: Link, *, new: bool) -> tuple[SecretStr | None, list[Problem]]:
     """Look whether coderd accepts the given token, and as an owner's."""
     place = link.connection.credential
-    reason = Reason.SECRET_MISSING if isinstance(place, SecretPlace) else Reason.FORBIDDEN
     try:
         token = link.source.token()
     except NotAccepted as error:
         if new and isinstance(place, SecretPlace) and _may_come(place, link.source.config):
-            warn(f"{reason}: {error}")  # its namespace may come with this very update
+            warn(f"{error.reason}: {error}")  # its namespace may come with this very update
             return None, []
-        return None, [Problem("", f"{reason}: {error}")]
+        return None, [Problem("", f"{error.reason}: {error}")]
     except CoderdError as error:
         warn(f"{error.reason}: operator access, check: {error}")
         return None, []
@@ -117,7 +124,7 @@ def own_token(
         declared = _declared(want, config)
     except SecretAbsent as absent:
         label = want.password_secret.label if want.password_secret else ""
-        raise NotAccepted("log in", f"{label}: {absent}", credential="password") from None
+        raise CredentialMissing("log in", f"{label}: {absent}", credential="password") from None
     home = _home(place, want, known, config)
     if known is not None and known.password_hash != want.password_hash:
         _try_password(link, account, declared)

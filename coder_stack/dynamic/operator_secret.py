@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from coder_stack.coderd import Coderd, CoderdError, Conflict, NotFound, Unauthenticated
+from coder_stack.coderd import Coderd, CoderdError, Conflict, CredentialMissing, NotFound
 from coder_stack.dynamic.bootstrap import Account, new_token, token_id
 from coder_stack.dynamic.kubeconfig import Kubeconfig
 from coder_stack.dynamic.kubernetes_secret import (
@@ -103,7 +103,7 @@ def renew(
     except SecretAbsent as absent:
         place_of = account.password_secret
         label = place_of.label if place_of else "the password"
-        raise Unauthenticated("log in", f"{label}: {absent}", credential="password") from None
+        raise CredentialMissing("log in", f"{label}: {absent}", credential="password") from None
     token = new_token(coderd, account, known)
     try:
         keep(place, config.kubernetes, OperatorSecret(token, home.password, way, account))

@@ -4,6 +4,7 @@ Each test is a bad day: a first run that dies, a renewed or rotated token, a cha
 move to another coderd, a look beside an update.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -389,12 +390,23 @@ def test_CP10_a_home_that_is_gone_is_drift_and_the_next_update_makes_it_again(
     place: Place,
 ) -> None:
     with provider_process() as first:
-        access = first.of(ACCESS).create(place.wish())
+        access, license_, key = licensed(place, first)
     del place.cluster.secrets[HOME]
+    place.coderd.forget_requests()
     with provider_process() as look:
         seen = look.of(ACCESS).read(access)
         assert seen is not None
         assert (seen.inputs["accepted"], seen.outputs["reason"]) == (False, "SecretMissing")
+        told = (
+            f"Cannot use the operator's token: Secret {HOME} does not exist; `pulumi up` makes it, "
+        )
+        assert f"warning: SecretMissing: operator access, read: {told}" in look.stderr
+        for kind, held in ((LICENSES, license_), (KEYS, key)):
+            with pytest.raises(Failure) as failed:
+                look.of(kind).read(held)
+            assert failed.value.last.startswith("Failed: SecretMissing: "), "unknown, never gone"
+            assert told in failed.value.last
+    assert {request.split(" ")[0] for request in place.coderd.requests()} == {"GET"}
     with provider_process() as up:
         assert up.of(ACCESS).diff(access, access.inputs).changes == "some"
         up.of(ACCESS).update(access, place.wish())
@@ -524,7 +536,8 @@ def test_a_secret_that_may_come_with_this_very_update_is_a_warning_at_a_first_pr
     assert "SecretMissing: " in process.stderr
     with pytest.raises(Failure) as failed:
         process.of(ACCESS).create(wish)
-    assert "Secret coder/theirs: it does not exist; create it." in failed.value.last
+    assert failed.value.last.startswith("Failed: SecretMissing: operator access, create: ")
+    assert re.search(r"Secret coder/theirs:? .*does not exist; .*create it\.", failed.value.last)
 
 
 @pytest.mark.parametrize("data", [{"token": "somebody-elses"}, {"other": "value"}])
