@@ -147,7 +147,7 @@ def own_token(
 
 def refuse_unless_owner(user: User) -> None:
     """Only an owner may manage licenses, keys and proxies."""
-    if "owner" not in {role.name for role in user.roles}:
+    if not user.is_owner:
         why = f'it is of user "{user.username}", who is no owner; give a token of an owner.'
         raise ForbiddenByRole("use the operator's token", why)
 

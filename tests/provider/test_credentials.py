@@ -495,6 +495,24 @@ def test_a_bad_token_is_named_at_preview(
     assert place.coderd.requests("POST") == []
 
 
+def test_the_password_of_somebody_who_is_no_owner_leaves_neither_token_nor_secret(
+    place: Place, process: ProviderProcess
+) -> None:
+    process.of(ACCESS).create(place.wish())
+    (user,) = place.coderd.world.records.users.values()
+    user.roles = []
+    before = place.token_names
+    other = Place(place.coderd, place.cluster, home="coder/other")
+    with pytest.raises(Failure) as failed:
+        process.of(ACCESS).create(other.wish(token_name="other"))
+    assert failed.value.last == (
+        "Failed: Forbidden: operator access, create: Cannot make the operator's token: "
+        "admin@example.com is no owner of coderd; declare e-mail and password of an owner, or give "
+        "a session token of one."
+    )
+    assert (other.token, place.token_names) == (None, before), "not even the login's session"
+
+
 def test_with_SSO_only_coderds_own_word_is_heard(place: Place, process: ProviderProcess) -> None:
     process.of(ACCESS).create(place.wish())
     place.coderd.refuse(403, "Password authentication is disabled.", "*/login", count=-1)
