@@ -186,12 +186,19 @@ def _home(
     old: OperatorAccessInputs | None,
     config: StackConfig,
 ) -> OperatorSecret:
-    """What is kept there; a Conflict if another stack keeps its token there."""
+    """What is kept there; a Conflict if another stack keeps its token there, or another coderd's.
+
+    By its state or its owner this stack may take along its own to another coderd.
+    """
     home = operator_secret.read_own(place, config.kubernetes)
-    theirs = home.account.owner if home.account else ""
-    held = old is not None and old.connection.credential == place
-    if theirs and want.owner and theirs != want.owner and not held:
+    if home.account is None or (old is not None and old.connection.credential == place):
+        return home
+    theirs = home.account.owner
+    if theirs and want.owner and theirs != want.owner:
         why = "it is another stack's; name another one, or delete it if that stack is gone."
+        raise Conflict(f"use {place.label}", why)
+    if home.way != want.connection.way and not (theirs and want.owner):
+        why = f"its token is for {home.way}; name another one, or delete it if that is gone."
         raise Conflict(f"use {place.label}", why)
     return home
 

@@ -326,6 +326,23 @@ def test_CP10_a_secret_in_which_another_stack_keeps_its_token_is_left_alone(
     assert (place.token, renamed.inputs["owner"]) == (token, "renamed"), "by state it is ours"
 
 
+@pytest.mark.parametrize("owner", ["", "one"])
+def test_CP10_a_secret_with_the_token_of_another_coderd_is_left_alone(
+    place: Place, elsewhere: Place, process: ProviderProcess, owner: str
+) -> None:
+    """Unless state or owner tell that it is this stack's own, which moves."""
+    access = process.of(ACCESS)
+    held, token = access.create(place.wish(owner=owner)), place.token
+    ((_, why),) = access.check(elsewhere.wish()).failures
+    assert why.startswith(
+        f"Conflict: Cannot use Secret {HOME}: its token is for {place.coderd.url}"
+    )
+    assert place.token == token
+    assert access.check(elsewhere.wish(owner=owner), held.inputs).failures == [], "by its state"
+    by_owner = access.check(elsewhere.wish(owner=owner)).failures
+    assert (by_owner == []) is bool(owner), "the state was lost"
+
+
 def test_CP10_a_replacement_on_demand_does_not_take_the_token_that_it_took_over(
     place: Place,
 ) -> None:
