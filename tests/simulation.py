@@ -16,14 +16,18 @@ import uvicorn
 from sandbox.coderd import server
 from sandbox.coderd.application import Application
 from sandbox.coderd.request_log import Entry
+from sandbox.coderd.rules.identifiers import hashed
 from sandbox.coderd.rules.license_key import LicenseTerms, issue
 from sandbox.coderd.rules.records import Records
 from sandbox.coderd.rules.world import Settings, World, new_world
 
+OWNER_TOKEN = "simulation-ofTheFirstOwnerForTest"
+"""The same in every simulation, so that one process can talk to several with one config."""
+
 
 @dataclass(frozen=True)
 class Simulation:
-    """`token` is an owner's, or "" if nobody was created yet."""
+    """`token` is an owner's, OWNER_TOKEN, or "" if nobody was created yet."""
 
     url: str
     token: str = field(repr=False)
@@ -40,7 +44,7 @@ class Simulation:
 
     @property
     def config(self) -> dict[str, str]:
-        """The stack's config in a process that the program does not hand the token over to."""
+        """The stack's config."""
         return {"token": self.token}
 
     def act(self, method: str, path: str, body: object = None, *, token: str = "") -> Any:
@@ -125,11 +129,12 @@ def license_text(**terms: Any) -> str:
 
 @contextmanager
 def simulated(
-    *, agpl: bool = False, licensed: bool = False, fresh: bool = False
+    *, agpl: bool = False, licensed: bool = False, fresh: bool = False, token: str = OWNER_TOKEN
 ) -> Iterator[Simulation]:
     """Runs until the block ends."""
     settings = Settings(enterprise=not agpl, api_rate_limit=-1, login_rate_limit=-1)
-    world, token = server.prepare(server.Options(settings=settings, licensed=licensed, fresh=fresh))
+    options = server.Options(settings=settings, licensed=licensed, fresh=fresh)
+    world, made = server.prepare(options)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         world.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         application = Application(world)
@@ -143,7 +148,16 @@ def simulated(
         )
         thread.start()
         try:
-            yield Simulation(world.url, token or "", application)
+            yield Simulation(world.url, _renamed(world, made, token) if made else "", application)
         finally:
             running.should_exit = True
             thread.join(10)
+
+
+def _renamed(world: World, made: str, token: str) -> str:
+    """Give the owner's session the id and the secret of `token`."""
+    key = world.records.api_keys.pop(made.partition("-")[0])
+    key.id, _, secret = token.partition("-")
+    key.secret_hash = hashed(secret)
+    world.records.api_keys[key.id] = key
+    return token

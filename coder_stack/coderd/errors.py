@@ -12,7 +12,8 @@ CoderdError                     reason                 what it is, and the requi
 │   └── ApiServerRefused        ApiServerRefused       CP8, U1: Kubernetes' own 401/403/404
 ├── Refused                                            coderd said no
 │   ├── Unauthenticated         Forbidden              CP6, L7, E6: 401
-│   │   └── PasswordLoginDisabled  Forbidden           CP6: 403 on login: single sign-on only
+│   │   ├── PasswordLoginDisabled  Forbidden           CP6: 403 on login: single sign-on only
+│   │   └── CredentialMissing   SecretMissing          CP6, CP10: its Secret is not there
 │   ├── ForbiddenByRole         Forbidden              L7, E6: 403, or the 500 `rbac: forbidden`
 │   ├── NotEntitled             NotEntitled            E4: 403 of the license gate
 │   ├── RouteAbsent             NotSupported           L7: 404 `Route not found.` (AGPL build)
@@ -40,6 +41,7 @@ __all__ = [
     "CoderdError",
     "Conflict",
     "Credential",
+    "CredentialMissing",
     "DuplicateLicense",
     "ForbiddenByRole",
     "InsecureConnection",
@@ -179,6 +181,12 @@ class PasswordLoginDisabled(Unauthenticated):
 
     def __init__(self, operation: str, why: str, *, status: int | None = None) -> None:
         super().__init__(operation, why, credential="password", status=status)
+
+
+class CredentialMissing(Unauthenticated):
+    """There is no credential in the Secret that should hold it; nothing was sent."""
+
+    reason = Reason.SECRET_MISSING
 
 
 class ForbiddenByRole(Refused):

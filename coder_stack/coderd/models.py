@@ -154,6 +154,11 @@ class User(WireModel):
     organization_ids: List[UUID] = ()
     roles: List[Role] = ()
 
+    @property
+    def is_owner(self) -> bool:
+        """Whether they may manage licenses, keys and proxies."""
+        return any(role.name == "owner" for role in self.roles)
+
 
 class Organization(WireModel):
     """On a fresh database there is one, named `coder`."""

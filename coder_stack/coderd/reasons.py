@@ -38,8 +38,8 @@ class Reason(StrEnum):
 
 
 def license_reason(reason: Reason) -> Reason:
-    """The word for the condition LicenseApplied, which knows three (L7)."""
-    if reason in (Reason.NOT_SUPPORTED, Reason.FORBIDDEN):
+    """Narrow to what a license knows: L7's three, and a Secret that is missing."""
+    if reason in (Reason.NOT_SUPPORTED, Reason.FORBIDDEN, Reason.SECRET_MISSING):
         return reason
     return Reason.ERROR
 

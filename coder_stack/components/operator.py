@@ -84,6 +84,7 @@ class Operator(pulumi.ComponentResource):
         self.entitlements = Entitlements(
             f"{name}-entitlements",
             connection=self._connection,
+            deployment_id=self.access.deployment_id,
             # After the license: what is read then is what the license has changed.
             opts=self._child(self.access, *([self.license] if self.license else [])),
         )

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from pulumi import dynamic
-from pydantic import SecretStr
 
 from coder_stack.coderd import CoderdError
 from coder_stack.dynamic.connection import (
@@ -24,7 +23,6 @@ from coder_stack.dynamic.proposal import (
     checked,
     earlier_inputs,
     filled,
-    given_token,
     known_connection,
     with_live_deployment,
 )
@@ -101,9 +99,8 @@ class CoderdProvider(Provider, Generic[I, S]):
     # What Pulumi calls --------------------------------------------------------------------------
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
-        """Canonical inputs without the token, unknown ones as they came, and what is wrong."""
-        token = given_token(news.get("token"))
-        link, problems = self._peek(known_connection(news), token)
+        """Canonical inputs, unknown ones as they came, and what is wrong."""
+        link, problems = self._peek(known_connection(news))
         if link is not None and "deployment_id" in self._inputs.model_fields:
             news = with_live_deployment(news, link)
         known, found, wrong = read_known(self._inputs, news)
@@ -112,9 +109,8 @@ class CoderdProvider(Provider, Generic[I, S]):
         if problems:
             return checked(news, problems)
         old: Any = earlier_inputs(self._inputs, _olds)
-        proposal = Proposal[I](known, whole, old, token)
         with self._step("check", self.noun):
-            values, problems = self.examine(proposal, link)
+            values, problems = self.examine(Proposal[I](known, whole, old), link)
         return checked(filled(self._inputs, news, {**known, **values}), problems)
 
     def create(self, props: Props) -> dynamic.CreateResult:
@@ -174,14 +170,10 @@ class CoderdProvider(Provider, Generic[I, S]):
     def _link(self, model: CoderdInputs, own: Props, *, may_renew: bool = False) -> Link:
         return CONNECTIONS.link(model.connection, self._config, own, may_renew=may_renew)
 
-    def _peek(
-        self, connection: ConnectionProps | None, token: object
-    ) -> tuple[Link | None, list[Problem]]:
-        """The way to coderd if it is known, after taking over the token that the program gave."""
+    def _peek(self, connection: ConnectionProps | None) -> tuple[Link | None, list[Problem]]:
+        """The way to coderd, if it is known."""
         if connection is None:
             return None, []
-        if isinstance(token, SecretStr):
-            CONNECTIONS.hand_over(connection, token)
         try:
             link = CONNECTIONS.link(connection, self._config, {})
             link.refuse_if_insecure()

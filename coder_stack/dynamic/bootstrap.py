@@ -15,6 +15,7 @@ from coder_stack.coderd import (
     Coderd,
     CoderdError,
     Conflict,
+    ForbiddenByRole,
     NewToken,
     NoAnswer,
     NotFound,
@@ -41,10 +42,14 @@ class Account(WireModel):
 
 
 def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
-    """A fresh token of that name; one of the same name that nobody can know any more is removed."""
+    """A fresh token of that name; one of the same name that nobody can know any more is removed.
+
+    Only for an owner: for anybody else nothing is made.
+    """
     session = log_in(coderd, account, passwords)
     user = coderd.with_token(session)
     try:
+        _refuse_unless_owner(user, account)
         return _named_token(user, account).key
     finally:
         give_back(user, session)
@@ -120,6 +125,15 @@ def _ensure_first_user(coderd: Coderd, account: Account, password: SecretStr) ->
                 raise
         else:
             return
+
+
+def _refuse_unless_owner(user: Coderd, account: Account) -> None:
+    if not user.user().is_owner:
+        why = (
+            f"{account.email} is no owner of coderd; declare e-mail and password of an owner, or "
+            "give a session token of one."
+        )
+        raise ForbiddenByRole("make the operator's token", why)
 
 
 def _named_token(user: Coderd, account: Account) -> NewToken:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import CoderdError, Unauthenticated
+from coder_stack.coderd import CoderdError, CredentialMissing, Unauthenticated
 from coder_stack.dynamic.kubernetes_secret import SecretAbsent, SecretPlace
 from coder_stack.dynamic.operator_secret import OperatorSecret, read
 from coder_stack.dynamic.stack_config import StackConfig, command_to_set
@@ -85,7 +85,8 @@ class OperatorToken:
             self.remember(found)
         token = found or last
         if token is None:
-            raise Unauthenticated(_USE, why, credential="session token")
+            missing = Unauthenticated if self.home == "config" else CredentialMissing
+            raise missing(_USE, why, credential="session token")
         return token
 
     def remember(self, token: SecretStr) -> None:
@@ -129,7 +130,10 @@ class OperatorToken:
         try:
             secret = read(place, self.config.kubernetes)
         except SecretAbsent as absent:
-            return None, f"{place.label}: {absent} The one of this stack is made by `pulumi up`."
+            if absent.exists:
+                return None, f"{place.label}: {absent}"
+            why = "does not exist; `pulumi up` makes it, unless the token is yours: then create it."
+            return None, f"{place.label} {why}"
         self._refuse_if_for(secret.way if secret.account else self.config.way)
         if secret.token is None:
             return None, f"{place.label} holds none yet; `pulumi up` makes one."

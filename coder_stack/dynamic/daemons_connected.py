@@ -192,12 +192,10 @@ class DaemonsConnected(CoderdResource, module="coder", name="DaemonsConnected"):
         revision: pulumi.Input[str] | None = None,
         rollout: pulumi.Input[Mapping[str, Any] | None] | None = None,
         enabled: pulumi.Input[bool] = True,
-        token: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         props = {
             "connection": connection,
-            "token": token,
             "organization": organization,
             "key_id": key_id,
             "minimum": minimum,

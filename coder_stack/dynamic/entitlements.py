@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pulumi
+from pulumi import dynamic
 from pulumi.output import Unknown
 
 from coder_stack.coderd import Coderd, CoderdError, Reason, RouteAbsent, entitlements_reason
@@ -17,8 +18,9 @@ from coder_stack.coderd import Entitlements as Found
 from coder_stack.dynamic.base import CoderdProvider, Proposal
 from coder_stack.dynamic.connection import CoderdInputs, Link
 from coder_stack.dynamic.failure import warn
+from coder_stack.dynamic.proposal import checked, filled
 from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.wire import Problem, WireModel
+from coder_stack.dynamic.wire import Problem, Props, WireModel
 
 __all__ = ["Entitlements", "EntitlementsProvider", "FeatureFacts"]
 
@@ -45,7 +47,10 @@ class Facts(WireModel):
 
 
 class EntitlementsInputs(CoderdInputs, Facts):
-    """The program gives the connection, `check` the rest."""
+    """The program gives connection and deployment, `check` the rest."""
+
+    deployment_id: str = ""
+    """Of operator access; while it is unknown and nothing was read yet, so are the facts."""
 
 
 class EntitlementsState(EntitlementsInputs):
@@ -99,14 +104,20 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
     noun = "entitlements"
     only_reads = True
 
+    def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
+        """Leave the facts unknown in a preview that is about to create operator access.
+
+        By the time of the update coderd and our license are there: what can be seen now, if
+        anything, is not what will be.
+        """
+        if not _olds and pulumi.contains_unknowns(news.get("deployment_id")):
+            return checked(filled(EntitlementsInputs, news, _UNKNOWN), [])
+        return super().check(_olds, news)
+
     def examine(
         self, proposal: Proposal[EntitlementsInputs], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """The live look; without a connection yet, what was known, or unknown values.
-
-        Unknown as well while coderd cannot be asked and operator access is only about to be made:
-        by the time of the update both are there, and a preview must not claim the contrary.
-        """
+        """The live look; without a connection yet, what was known, or unknown values."""
         if link is None:
             if proposal.old is None:
                 return _UNKNOWN, []
@@ -115,8 +126,6 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
             facts = facts_of(link.look(Coderd.entitlements))
         except CoderdError as error:
             facts = facts_without_answer(error, proposal.old)
-            if facts.stale and proposal.old is None and pulumi.contains_unknowns(proposal.token):
-                return _UNKNOWN, []
             warn(f"{facts.reason}: entitlements, check: {error}")
         if grace := features_in_grace(facts):
             warn(f"entitlements, check: in grace, renew the license: {', '.join(grace)}.")
@@ -193,8 +202,8 @@ class Entitlements(CoderdResource, module="coder", name="Entitlements"):
         name: str,
         *,
         connection: pulumi.Input[Mapping[str, Any]],
-        token: pulumi.Input[str] | None = None,
+        deployment_id: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        props = {"connection": connection, "token": token}
+        props = {"connection": connection, "deployment_id": deployment_id}
         super().__init__(EntitlementsProvider(), name, props, opts)

@@ -253,7 +253,6 @@ class License(CoderdResource, module="coder", name="License"):
         *,
         connection: pulumi.Input[Mapping[str, Any]],
         jwt: pulumi.Input[str],
-        token: pulumi.Input[str] | None = None,
         deployment_id: pulumi.Input[str] | None = None,
         needed_features: pulumi.Input[Sequence[str]] = (),
         warn_days: pulumi.Input[int] = 30,
@@ -262,7 +261,6 @@ class License(CoderdResource, module="coder", name="License"):
         props = {
             "connection": connection,
             "jwt": jwt,
-            "token": token,
             "deployment_id": deployment_id,
             "needed_features": needed_features,
             "warn_days": warn_days,

@@ -15,7 +15,14 @@ import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr
 
-from coder_stack.coderd import BuildInfo, Coderd, CoderdError, Reason, Unauthenticated, User
+from coder_stack.coderd import (
+    BuildInfo,
+    Coderd,
+    CoderdError,
+    CredentialMissing,
+    Unauthenticated,
+    User,
+)
 from coder_stack.dynamic.base import CONNECTIONS, CoderdProvider, Proposal
 from coder_stack.dynamic.bootstrap import accepted, token_id
 from coder_stack.dynamic.connection import Link
@@ -34,6 +41,7 @@ from coder_stack.dynamic.operator_inputs import (
     settled_token_name,
 )
 from coder_stack.dynamic.operator_leaving import give_up, leave, made_token
+from coder_stack.dynamic.proposal import known_connection
 from coder_stack.dynamic.readiness import wait_until_ready
 from coder_stack.dynamic.resource import CoderdResource
 from coder_stack.dynamic.stack_config import command_to_set
@@ -64,20 +72,30 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
     noun = "operator access"
     delete_is_best_effort = True
 
+    def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
+        """Use the program's token, if it gives one, for all resources of this run."""
+        token, connection = news.get("token"), known_connection(news)
+        if pulumi.contains_unknowns(token):
+            news = {**news, "given": token}
+        elif token and connection is not None:
+            CONNECTIONS.hand_over(connection, SecretStr(token))
+            if SecretStr(token) != self._config.token:
+                warn(f"{self.noun}: {_ONLY_IN_PROGRAM} {command_to_set('token')}")
+        return super().check(_olds, news)
+
     def examine(
         self, proposal: Proposal[OperatorAccessInputs], link: Link | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Find the token or the password, and say at preview what is wrong with either."""
         want, old = proposal.whole, proposal.old
-        values: dict[str, Any] = {"accepted": True, "given": "", "password_hash": SecretStr("")}
-        if proposal.token is not None and not isinstance(proposal.token, SecretStr):
-            return {**values, "given": proposal.token}, []
+        values: dict[str, Any] = {"accepted": True, "password_hash": SecretStr("")}
+        if "given" not in proposal.known:
+            return values, []  # its token is unknown
+        values["given"] = ""
         if want is None or link is None:
             kept = {"given": old.given, "password_hash": old.password_hash} if old else {}
             return {**values, **kept}, []
         values["token_name"] = settled_token_name(want, old)
-        if isinstance(proposal.token, SecretStr) and proposal.token != self._config.token:
-            warn(f"{self.noun}: {_ONLY_IN_PROGRAM} {command_to_set('token')}")
         if want.make_token:
             _WANTED.add(want.connection, _home(want))
             moving = old is not None and old.connection.credential is None
@@ -107,11 +125,10 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         try:
             user = link.coderd.user()
         except Unauthenticated as error:
-            kept_in_secret = isinstance(known.connection.credential, SecretPlace)
-            absent = error.status is None and kept_in_secret
-            reason = Reason.SECRET_MISSING if absent else Reason.FORBIDDEN
-            warn(f"{reason}: {self.noun}, read: {error} {next_step(known)}")
-            return known.model_copy(update={"accepted": False, "reason": str(reason)})
+            missing = isinstance(error, CredentialMissing)  # which says what to do
+            said = str(error) if missing else f"{error} {next_step(known)}"
+            warn(f"{error.reason}: {self.noun}, read: {said}")
+            return known.model_copy(update={"accepted": False, "reason": str(error.reason)})
         return _state(link, known, build, user, token=known.token, password=known.password)
 
     def update_object(

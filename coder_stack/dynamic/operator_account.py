@@ -14,6 +14,7 @@ from coder_stack.coderd import (
     Coderd,
     CoderdError,
     Conflict,
+    CredentialMissing,
     ForbiddenByRole,
     InvalidConnection,
     Reason,
@@ -91,14 +92,13 @@ def account_problems(
 def given_problems(link: Link, *, new: bool) -> tuple[SecretStr | None, list[Problem]]:
     """Look whether coderd accepts the given token, and as an owner's."""
     place = link.connection.credential
-    reason = Reason.SECRET_MISSING if isinstance(place, SecretPlace) else Reason.FORBIDDEN
     try:
         token = link.source.token()
     except NotAccepted as error:
         if new and isinstance(place, SecretPlace) and _may_come(place, link.source.config):
-            warn(f"{reason}: {error}")  # its namespace may come with this very update
+            warn(f"{error.reason}: {error}")  # its namespace may come with this very update
             return None, []
-        return None, [Problem("", f"{reason}: {error}")]
+        return None, [Problem("", f"{error.reason}: {error}")]
     except CoderdError as error:
         warn(f"{error.reason}: operator access, check: {error}")
         return None, []
@@ -125,7 +125,7 @@ def own_token(
         declared = _declared(want, config)
     except SecretAbsent as absent:
         label = want.password_secret.label if want.password_secret else ""
-        raise NotAccepted("log in", f"{label}: {absent}", credential="password") from None
+        raise CredentialMissing("log in", f"{label}: {absent}", credential="password") from None
     home = _home(place, want, known, config)
     if known is not None and known.password_hash != want.password_hash:
         _try_password(link, account, declared)
@@ -148,7 +148,7 @@ def own_token(
 
 def refuse_unless_owner(user: User) -> None:
     """Only an owner may manage licenses, keys and proxies."""
-    if "owner" not in {role.name for role in user.roles}:
+    if not user.is_owner:
         why = f'it is of user "{user.username}", who is no owner; give a token of an owner.'
         raise ForbiddenByRole("use the operator's token", why)
 
@@ -187,12 +187,19 @@ def _home(
     old: OperatorAccessInputs | None,
     config: StackConfig,
 ) -> OperatorSecret:
-    """What is kept there; a Conflict if another stack keeps its token there."""
+    """What is kept there; a Conflict if another stack keeps its token there, or another coderd's.
+
+    By its state or its owner this stack may take along its own to another coderd.
+    """
     home = operator_secret.read_own(place, config.kubernetes)
-    theirs = home.account.owner if home.account else ""
-    held = old is not None and old.connection.credential == place
-    if theirs and want.owner and theirs != want.owner and not held:
+    if home.account is None or (old is not None and old.connection.credential == place):
+        return home
+    theirs = home.account.owner
+    if theirs and want.owner and theirs != want.owner:
         why = "it is another stack's; name another one, or delete it if that stack is gone."
+        raise Conflict(f"use {place.label}", why)
+    if home.way != want.connection.way and not (theirs and want.owner):
+        why = f"its token is for {home.way}; name another one, or delete it if that is gone."
         raise Conflict(f"use {place.label}", why)
     return home
 

@@ -15,9 +15,9 @@ from coder_stack.coderd import (
     Coderd,
     CoderdError,
     Conflict,
+    CredentialMissing,
     InvalidConnection,
     NotFound,
-    Unauthenticated,
     checked_token,
 )
 from coder_stack.dynamic.bootstrap import Account, new_token, token_id
@@ -111,7 +111,7 @@ def renew(
     except SecretAbsent as absent:
         place_of = account.password_secret
         label = place_of.label if place_of else "the password"
-        raise Unauthenticated("log in", f"{label}: {absent}", credential="password") from None
+        raise CredentialMissing("log in", f"{label}: {absent}", credential="password") from None
     token = new_token(coderd, account, known)
     try:
         keep(place, config.kubernetes, OperatorSecret(token, home.password, way, account))

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import pulumi
 from pulumi import dynamic
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from coder_stack.coderd import Coderd, CoderdError
 from coder_stack.dynamic.connection import CoderdInputs, ConnectionProps, Link
@@ -20,7 +20,6 @@ __all__ = [
     "checked",
     "earlier_inputs",
     "filled",
-    "given_token",
     "known_connection",
     "with_live_deployment",
 ]
@@ -38,8 +37,6 @@ class Proposal(Generic[I]):
     """None while anything is unknown."""
     old: I | None
     """What was checked last; None on create and on replace."""
-    token: object = None
-    """The token that the program gave: a SecretStr, an Unknown, or None. Never store it."""
 
 
 def checked(inputs: Props, problems: list[Problem]) -> dynamic.CheckResult:
@@ -58,11 +55,6 @@ def filled(model: type[WireModel], news: Props, values: Mapping[str, Any]) -> Pr
         if value is not None:
             inputs[name] = value
     return inputs
-
-
-def given_token(given: object) -> object:
-    """The program's token: a SecretStr, an Unknown, or None."""
-    return SecretStr(given) if isinstance(given, str) and given else given or None
 
 
 def earlier_inputs(model: type[M], bag: Props) -> M | None:

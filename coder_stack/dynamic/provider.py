@@ -37,7 +37,7 @@ class Provider(dynamic.ResourceProvider):
     _config: StackConfig = StackConfig()
 
     def reason(self, error: CoderdError) -> Reason:
-        """The word for an error; some objects know fewer."""
+        """Map an error to a Reason; override to narrow it."""
         return error.reason
 
     def configure(self, req: dynamic.ConfigureRequest) -> None:

@@ -212,12 +212,10 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
         enabled: pulumi.Input[bool] = True,
         secret_sha256: pulumi.Input[str] | None = None,
         adopt_material: pulumi.Input[str] | None = None,
-        token: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         props = {
             "connection": connection,
-            "token": token,
             "organization": organization,
             "base_name": base_name,
             "owner": _this_stack(),
@@ -228,7 +226,7 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
             "rotate_after_days": rotate_after_days,
             "enabled": enabled,
             "secret_sha256": secret_sha256,
-            # Like the token, it is given to `check` and kept by nobody.
+            # Given to `check`, and kept by nobody.
             "adopt_material": None
             if adopt_material is None
             else pulumi.Output.secret(adopt_material),

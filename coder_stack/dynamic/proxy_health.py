@@ -153,12 +153,10 @@ class ProxyHealth(CoderdResource, module="coder", name="ProxyHealth"):
         proxy_name: pulumi.Input[str],
         timeout_seconds: float | None = None,
         revision: pulumi.Input[str] | None = None,
-        token: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         props = {
             "connection": connection,
-            "token": token,
             "proxy_id": proxy_id,
             "proxy_name": proxy_name,
             "timeout_seconds": timeout_seconds,

@@ -1,4 +1,4 @@
-"""One value in a Kubernetes Secret that somebody else makes: a license, a session token (L1, CP6).
+"""One value in a Kubernetes Secret that somebody else makes: a license, or an adopted key (L1).
 
 `check` reads the Secret and returns what it found as inputs: a changed Secret shows in a plain
 preview, and what depends on the value knows it in the same preview. A Secret that is not there

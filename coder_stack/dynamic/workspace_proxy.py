@@ -185,12 +185,10 @@ class WorkspaceProxyRegistration(CoderdResource, module="coder", name="Workspace
         icon: pulumi.Input[str] | None = None,
         trigger: pulumi.Input[str] | None = None,
         enabled: pulumi.Input[bool] = True,
-        token: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         props = {
             "connection": connection,
-            "token": token,
             "name": name,
             "display_name": display_name,
             "icon": icon,

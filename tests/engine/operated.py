@@ -49,6 +49,7 @@ if config.get("jwt") is not None:
 entitlements = Entitlements(
     "entitlements",
     connection=connection,
+    deployment_id=access.deployment_id,
     opts=pulumi.ResourceOptions(depends_on=after),
 )
 pulumi.export("tier", entitlements.tier)

@@ -19,7 +19,7 @@ from coder_stack.dynamic.daemons_connected import DaemonsConnected
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 
 config = pulumi.Config()
-coderd = {"connection": {"url": config.require("url")}, "token": config.require_secret("token")}
+coderd = {"connection": {"url": config.require("url")}}
 key = ProvisionerKey(
     "key",
     **coderd,

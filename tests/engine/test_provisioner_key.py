@@ -22,7 +22,6 @@ config = pulumi.Config()
 key = ProvisionerKey(
     "key",
     connection={"url": config.require("url")},
-    token=config.require_secret("token"),
     organization="coder",
     base_name="fleet",
     exact_name=config.get_bool("exact") or False,

@@ -25,7 +25,7 @@ from coder_stack.dynamic.license import License
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 
 config = pulumi.Config()
-coderd = {"connection": {"url": config.require("url")}, "token": config.require_secret("token")}
+coderd = {"connection": {"url": config.require("url")}}
 after = []
 if config.get("jwt") is not None:
     name = config.get("called") or "license"

@@ -22,7 +22,6 @@ config = pulumi.Config()
 proxy = WorkspaceProxyRegistration(
     "proxy",
     connection={"url": config.require("url")},
-    token=config.require_secret("token"),
     name="sydney",
     display_name=config.get("display"),
     icon="/emojis/1f998.png",

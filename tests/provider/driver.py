@@ -20,6 +20,8 @@ from typing import Any
 from pulumi import dynamic
 from pulumi.dynamic.dynamic import serialize_provider
 
+from tests.simulation import OWNER_TOKEN
+
 grpc: Any = import_module("grpc")
 pb: Any = import_module("pulumi.runtime.proto.provider_pb2")
 services: Any = import_module("pulumi.runtime.proto.provider_pb2_grpc")
@@ -158,7 +160,10 @@ class ProviderProcess:
 def provider_process(
     config: Mapping[str, str] | None = None, environment: Mapping[str, str] | None = None
 ) -> Iterator[ProviderProcess]:
-    """Started and configured; ended with the block. `config` is the stack's, ours by default."""
+    """Started and configured; ended with the block.
+
+    `config` is the stack's, its keys ours by default; without one it holds the simulations' token.
+    """
     with tempfile.NamedTemporaryFile("w", prefix="provider-", suffix=".err") as errors:
         process = subprocess.Popen(
             [sys.executable, "-u", "-m", "pulumi.dynamic"],
@@ -178,7 +183,7 @@ def provider_process(
                 stub = services.ResourceProviderStub(channel)
                 values = {
                     key if ":" in key else f"{PROJECT}:{key}": value
-                    for key, value in (config or {}).items()
+                    for key, value in ({"token": OWNER_TOKEN} if config is None else config).items()
                 }
                 stub.Configure(
                     pb.ConfigureRequest(args=_struct(values)), timeout=60, wait_for_ready=True

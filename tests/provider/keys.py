@@ -12,7 +12,6 @@ KEYS = "/api/v2/organizations/coder/provisionerkeys"
 def wish(coderd: Simulation, **more: Any) -> dict[str, Any]:
     return {
         "connection": coderd.connection,
-        "token": coderd.token,
         "organization": "coder",
         "base_name": "fleet",
         "tags": {"region": "eu"},

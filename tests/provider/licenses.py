@@ -8,7 +8,7 @@ JTI = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 
 
 def inputs(coderd: Simulation, jwt: str, **more: Any) -> dict[str, Any]:
-    return {"connection": coderd.connection, "token": coderd.token, "jwt": jwt, **more}
+    return {"connection": coderd.connection, "jwt": jwt, **more}
 
 
 def uploads(coderd: Simulation) -> int:

@@ -44,7 +44,7 @@ class Subject:
 
 
 def _given(coderd: Simulation, **more: Any) -> Wish:
-    return {"connection": coderd.connection, "token": coderd.token, **more}
+    return {"connection": coderd.connection, **more}
 
 
 def _key(coderd: Simulation, name: str) -> Wish:

@@ -23,7 +23,6 @@ def organizations(coderd: Simulation) -> list[str]:
 def wish(coderd: Simulation, organization: str, number: int) -> dict[str, Any]:
     return {
         "connection": coderd.connection,
-        "token": coderd.token,
         "organization": organization,
         "base_name": f"fleet-{number}",
         "tags": {"number": str(number)},

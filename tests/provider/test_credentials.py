@@ -4,6 +4,7 @@ Each test is a bad day: a first run that dies, a renewed or rotated token, a cha
 move to another coderd, a look beside an update.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -325,6 +326,23 @@ def test_CP10_a_secret_in_which_another_stack_keeps_its_token_is_left_alone(
     assert (place.token, renamed.inputs["owner"]) == (token, "renamed"), "by state it is ours"
 
 
+@pytest.mark.parametrize("owner", ["", "one"])
+def test_CP10_a_secret_with_the_token_of_another_coderd_is_left_alone(
+    place: Place, elsewhere: Place, process: ProviderProcess, owner: str
+) -> None:
+    """Unless state or owner tell that it is this stack's own, which moves."""
+    access = process.of(ACCESS)
+    held, token = access.create(place.wish(owner=owner)), place.token
+    ((_, why),) = access.check(elsewhere.wish()).failures
+    assert why.startswith(
+        f"Conflict: Cannot use Secret {HOME}: its token is for {place.coderd.url}"
+    )
+    assert place.token == token
+    assert access.check(elsewhere.wish(owner=owner), held.inputs).failures == [], "by its state"
+    by_owner = access.check(elsewhere.wish(owner=owner)).failures
+    assert (by_owner == []) is bool(owner), "the state was lost"
+
+
 def test_CP10_a_replacement_on_demand_does_not_take_the_token_that_it_took_over(
     place: Place,
 ) -> None:
@@ -355,7 +373,7 @@ def test_CP10_two_stacks_on_one_coderd_have_a_token_each_and_end_apart(place: Pl
 
 def test_CP10_a_token_that_only_the_program_knows_is_warned_of(coderd: Simulation) -> None:
     wish = {"connection": coderd.connection, "token": coderd.token}
-    with provider_process() as unknown, provider_process(coderd.config) as known:
+    with provider_process({}) as unknown, provider_process(coderd.config) as known:
         for process in (unknown, known):
             process.of(ACCESS).create(wish)
         assert "the token is known to the program alone" in unknown.stderr
@@ -389,12 +407,23 @@ def test_CP10_a_home_that_is_gone_is_drift_and_the_next_update_makes_it_again(
     place: Place,
 ) -> None:
     with provider_process() as first:
-        access = first.of(ACCESS).create(place.wish())
+        access, license_, key = licensed(place, first)
     del place.cluster.secrets[HOME]
+    place.coderd.forget_requests()
     with provider_process() as look:
         seen = look.of(ACCESS).read(access)
         assert seen is not None
         assert (seen.inputs["accepted"], seen.outputs["reason"]) == (False, "SecretMissing")
+        told = (
+            f"Cannot use the operator's token: Secret {HOME} does not exist; `pulumi up` makes it, "
+        )
+        assert f"warning: SecretMissing: operator access, read: {told}" in look.stderr
+        for kind, held in ((LICENSES, license_), (KEYS, key)):
+            with pytest.raises(Failure) as failed:
+                look.of(kind).read(held)
+            assert failed.value.last.startswith("Failed: SecretMissing: "), "unknown, never gone"
+            assert told in failed.value.last
+    assert {request.split(" ")[0] for request in place.coderd.requests()} == {"GET"}
     with provider_process() as up:
         assert up.of(ACCESS).diff(access, access.inputs).changes == "some"
         up.of(ACCESS).update(access, place.wish())
@@ -427,7 +456,8 @@ def test_CP10_moving_to_another_url_never_shows_the_new_token_to_the_old_host(
     licensed: Simulation,
 ) -> None:
     """The config has a token and an address; both change in one step."""
-    with simulated(licensed=True) as new:
+    other_token = "otherOwner-ofTheFirstOwnerForTest"
+    with simulated(licensed=True, token=other_token) as new:
         old_config = {"token": licensed.token, "access": f'{{"url": "{licensed.url}"}}'}
         with provider_process(config=old_config) as first:
             wish = {"connection": licensed.connection, "organization": "coder", "base_name": "f"}
@@ -519,6 +549,24 @@ def test_a_bad_token_is_named_at_preview(
     assert place.coderd.requests("POST") == []
 
 
+def test_the_password_of_somebody_who_is_no_owner_leaves_neither_token_nor_secret(
+    place: Place, process: ProviderProcess
+) -> None:
+    process.of(ACCESS).create(place.wish())
+    (user,) = place.coderd.world.records.users.values()
+    user.roles = []
+    before = place.token_names
+    other = Place(place.coderd, place.cluster, home="coder/other")
+    with pytest.raises(Failure) as failed:
+        process.of(ACCESS).create(other.wish(token_name="other"))
+    assert failed.value.last == (
+        "Failed: Forbidden: operator access, create: Cannot make the operator's token: "
+        "admin@example.com is no owner of coderd; declare e-mail and password of an owner, or give "
+        "a session token of one."
+    )
+    assert (other.token, place.token_names) == (None, before), "not even the login's session"
+
+
 def test_with_SSO_only_coderds_own_word_is_heard(place: Place, process: ProviderProcess) -> None:
     process.of(ACCESS).create(place.wish())
     place.coderd.refuse(403, "Password authentication is disabled.", "*/login", count=-1)
@@ -560,7 +608,8 @@ def test_a_secret_that_may_come_with_this_very_update_is_a_warning_at_a_first_pr
     assert "SecretMissing: " in process.stderr
     with pytest.raises(Failure) as failed:
         process.of(ACCESS).create(wish)
-    assert "Secret coder/theirs: it does not exist; create it." in failed.value.last
+    assert failed.value.last.startswith("Failed: SecretMissing: operator access, create: ")
+    assert re.search(r"Secret coder/theirs:? .*does not exist; .*create it\.", failed.value.last)
 
 
 @pytest.mark.parametrize("data", [{"token": "somebody-elses"}, {"other": "value"}])
@@ -693,14 +742,14 @@ def test_CP10_a_state_that_has_not_moved_can_be_refreshed_twice_and_destroyed(
     place: Place, old_stack: tuple[Held, Held, Held]
 ) -> None:
     for _ in range(2):
-        with provider_process() as refresh:
+        with provider_process({}) as refresh:
             kinds = (ACCESS, LICENSES, KEYS)
             seen = [
                 refresh.of(kind).read(held) for kind, held in zip(kinds, old_stack, strict=True)
             ]
             access, license_, key = old_stack = tuple(each for each in seen if each)  # type: ignore[assignment]
             assert refresh.stderr == ""
-    with provider_process() as destroy:
+    with provider_process({}) as destroy:
         destroy.of(KEYS).delete(key)
         destroy.of(LICENSES).delete(license_)
         destroy.of(ACCESS).delete(access)

@@ -65,7 +65,7 @@ def rolled(cluster: ApiServer, **revisions: int) -> dict[str, Any]:
 
 
 def wish(coderd: Simulation, key_id: str, **more: Any) -> dict[str, Any]:
-    given = {"connection": coderd.connection, "token": coderd.token, "organization": "coder"}
+    given = {"connection": coderd.connection, "organization": "coder"}
     return {**given, "key_id": key_id, **more}
 
 

@@ -18,7 +18,7 @@ def driven(shared_process: ProviderProcess) -> Driven:
 
 
 def inputs(coderd: Simulation, **more: Any) -> dict[str, Any]:
-    return {"connection": coderd.connection, "token": coderd.token, **more}
+    return {"connection": coderd.connection, **more}
 
 
 def test_E1_check_reads_live_every_feature_and_the_tier(
@@ -26,7 +26,7 @@ def test_E1_check_reads_live_every_feature_and_the_tier(
 ) -> None:
     checked = driven.check(inputs(licensed))
     assert checked.failures == []
-    assert set(checked.inputs) == {"connection", *FACTS}
+    assert set(checked.inputs) == {"connection", "deployment_id", *FACTS}
     assert checked.inputs["tier"] == "premium"
     assert len(checked.inputs["features"]) == 26
     proxy = checked.inputs["features"]["workspace_proxy"]
@@ -166,17 +166,33 @@ def test_while_the_connection_is_unknown_so_are_the_facts(driven: Driven) -> Non
     assert {checked.inputs[name] for name in FACTS} == {UNKNOWN}
 
 
-def test_E4_a_first_preview_before_coderd_and_access_exist_claims_nothing(
-    process: ProviderProcess,
+@pytest.mark.parametrize("there", [False, True])
+def test_E4_a_first_preview_before_access_exists_claims_nothing(
+    coderd: Simulation, process: ProviderProcess, there: bool
 ) -> None:
     """Provisioners would else be shown as closed, though the update itself opens them."""
-    nobody = {"connection": {"url": "http://127.0.0.1:1"}, "token": UNKNOWN}
+    url = coderd.url if there else "http://127.0.0.1:1"
     driven = process.of(EntitlementsProvider())
-    checked = driven.check(nobody)
+    checked = driven.check({"connection": {"url": url}, "deployment_id": UNKNOWN})
     assert {checked.inputs[name] for name in FACTS} == {UNKNOWN}
     assert process.stderr == ""
-    with_token = driven.check({**nobody, "token": "a-token"}).inputs
-    assert (with_token["tier"], with_token["stale"]) == ("unknown", True)
+
+
+def test_E6_once_access_exists_an_answer_that_is_missing_is_told(process: ProviderProcess) -> None:
+    """In an update nothing may stay unknown."""
+    nobody = {"connection": {"url": "http://127.0.0.1:1"}, "deployment_id": "some-id"}
+    found = process.of(EntitlementsProvider()).check(nobody).inputs
+    assert (found["tier"], found["stale"]) == ("unknown", True)
+    assert "EntitlementsQueryFailed: entitlements, check: " in process.stderr
+
+
+def test_CP6_a_preview_that_renews_the_token_shows_no_change_of_the_facts(
+    licensed: Simulation, driven: Driven
+) -> None:
+    """Then the deployment's id is unknown to Pulumi, but coderd tells it."""
+    wish = inputs(licensed, deployment_id=licensed.world.records.deployment_id)
+    held = driven.create(wish)
+    assert driven.check({**wish, "deployment_id": UNKNOWN}, held.inputs).inputs == held.inputs
 
 
 def test_while_the_connection_is_unknown_the_last_facts_stay_and_are_marked(

@@ -35,7 +35,6 @@ def wish(coderd: Simulation, material: str | None, **more: Any) -> dict[str, Any
     offered = {} if material is None else {"adopt_material": material}
     return {
         "connection": coderd.connection,
-        "token": coderd.token,
         "organization": "coder",
         "base_name": "Fleet",
         "exact_name": True,

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.provider.driver import Driven, Failure
+from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from tests.provider.driver import Driven, Failure, provider_process
 from tests.provider.keys import KEYS, opens, wish
 from tests.simulation import Simulation, simulated
 
@@ -31,10 +32,11 @@ class TestRead:
         outsider = licensed.act(
             "POST", "/_sim/users", {"username": "out", "organizations": {"x": []}}
         )
-        keys.check(wish(licensed, token=outsider["token"]))  # hands the token over
-
-        with pytest.raises(Failure, match="Forbidden: provisioner key"):
-            keys.read(held)
+        with (
+            provider_process({"token": outsider["token"]}) as theirs,
+            pytest.raises(Failure, match="Forbidden: provisioner key"),
+        ):
+            theirs.of(ProvisionerKeyProvider()).read(held)
 
     def test_U1_an_organization_that_the_token_does_not_see_is_not_a_key_that_is_gone(
         self, licensed: Simulation, keys: Driven
@@ -108,7 +110,7 @@ class TestRead:
         with simulated(licensed=True) as other:
             moved = replace(
                 held,
-                outputs={**held.outputs, "connection": other.connection, "token": other.token},
+                outputs={**held.outputs, "connection": other.connection},
             )
             seen = keys.read(moved)
             assert seen is not None, "another deployment says nothing about this key"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.provider.driver import Driven, Failure
+from coder_stack.dynamic.license import LicenseProvider
+from tests.provider.driver import Driven, Failure, provider_process
 from tests.provider.licenses import JTI, inputs
 from tests.simulation import Simulation, license_text
 
@@ -41,9 +42,8 @@ def test_U1_a_user_who_may_not_look_sees_an_empty_list_and_that_is_not_gone(
 ) -> None:
     held = licenses.create(inputs(coderd, license_text()))
     member = coderd.act("POST", "/_sim/users", {"username": "member"})["token"]
-    licenses.check(inputs(coderd, license_text()) | {"token": member})
-    with pytest.raises(Failure) as failed:
-        licenses.read(held)
+    with provider_process({"token": member}) as theirs, pytest.raises(Failure) as failed:
+        theirs.of(LicenseProvider()).read(held)
     assert "Forbidden: license, read: Cannot list licenses" in failed.value.last
 
 

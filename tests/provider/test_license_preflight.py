@@ -80,12 +80,11 @@ def test_L8_E5_an_applied_license_that_ran_out_blocks_nothing_else(
 def test_unknowns_pass_through_check_and_what_is_known_is_still_judged(
     coderd: Simulation, licenses: Driven
 ) -> None:
-    unknown = {"connection": {"url": UNKNOWN}, "deployment_id": UNKNOWN, "token": UNKNOWN}
+    unknown = {"connection": {"url": UNKNOWN}, "deployment_id": UNKNOWN}
     good = licenses.check({**unknown, "jwt": license_text()})
     assert good.failures == []
     assert good.inputs["connection"] == {"url": UNKNOWN}
     assert good.inputs["deployment_id"] == UNKNOWN
-    assert "token" not in good.inputs
     assert licenses.check({**unknown, "jwt": "no jwt"}).failures
     jwt_unknown = licenses.check(inputs(coderd, UNKNOWN))
     assert (jwt_unknown.failures, jwt_unknown.inputs["jwt"]) == ([], UNKNOWN)
@@ -98,5 +97,5 @@ def test_CP6_an_unknown_deployment_id_is_asked_of_coderd_itself(
     deployment = coderd.world.records.deployment_id
     jwt = license_text()
     held = licenses.create(inputs(coderd, jwt, deployment_id=deployment))
-    news = licenses.check(inputs(coderd, jwt, deployment_id=UNKNOWN) | {"token": UNKNOWN})
+    news = licenses.check(inputs(coderd, jwt, deployment_id=UNKNOWN))
     assert news.inputs == held.inputs

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from coder_stack.dynamic.license import LicenseProvider
-from tests.provider.driver import Driven, Failure, ProviderProcess
+from coder_stack.dynamic.operator_access import OperatorAccessProvider
+from tests.provider.driver import Driven, Failure, ProviderProcess, provider_process
 from tests.provider.licenses import JTI, inputs, uploads
-from tests.simulation import Simulation, license_text, simulated
+from tests.simulation import OWNER_TOKEN, Simulation, license_text, simulated
 
 
 def test_L3_L8_create_uploads_once_and_keeps_hash_time_and_both_dates(
@@ -47,12 +48,13 @@ def test_U3_a_lost_answer_is_looked_up_before_it_is_repeated(
     assert coderd.license_ids() == [int(held.outputs["license_id"])]
 
 
-def test_L2_without_operator_access_nothing_is_uploaded(
-    coderd: Simulation, licenses: Driven
+@pytest.mark.parametrize("beside", [{}, {"token": OWNER_TOKEN}])
+def test_L2_CP10_without_a_token_at_its_home_nothing_is_uploaded(
+    coderd: Simulation, beside: dict[str, str]
 ) -> None:
-    wanted = {"connection": coderd.connection, "jwt": license_text()}
-    with pytest.raises(Failure) as failed:
-        licenses.create(wanted)
+    """One beside the license would be unknown to every later refresh and destroy."""
+    with provider_process({}) as process, pytest.raises(Failure) as failed:
+        process.of(LicenseProvider()).create(inputs(coderd, license_text(), **beside))
     assert "Pending: license, create: " in failed.value.last
     assert uploads(coderd) == 0
 
@@ -62,10 +64,13 @@ def test_CP10_a_given_token_is_in_no_state(coderd: Simulation, licenses: Driven)
     assert coderd.token not in str(held)
 
 
-def test_CP6_a_newer_token_of_this_run_is_no_drift(coderd: Simulation, licenses: Driven) -> None:
+def test_CP6_a_newer_token_of_this_run_is_no_drift(
+    coderd: Simulation, licenses: Driven, shared_process: ProviderProcess
+) -> None:
     held = licenses.create(inputs(coderd, license_text()))
     newer = coderd.act("POST", "/_sim/users", {"username": "o2", "roles": ["owner"]})["token"]
-    licenses.check(inputs(coderd, license_text()) | {"token": newer})
+    access = shared_process.of(OperatorAccessProvider())
+    access.check({"connection": coderd.connection, "token": newer})
     coderd.act("DELETE", f"/api/v2/users/me/keys/{coderd.token.partition('-')[0]}")
     seen = licenses.read(held)
     assert seen is not None, "the newer one is used"
@@ -99,7 +104,7 @@ def test_L7_once_the_build_has_licenses_the_next_preview_uploads(
 ) -> None:
     held = licenses.create(inputs(agpl, license_text()))
     # The same state, now that an enterprise build answers.
-    moved = {**held.outputs, "connection": coderd.connection, "token": coderd.token}
+    moved = {**held.outputs, "connection": coderd.connection}
     held = type(held)(held.id, moved, {**held.inputs, "connection": coderd.connection})
     news = licenses.check(inputs(coderd, held.inputs["jwt"]), held.inputs).inputs
     assert licenses.diff(held, news).replaces == ["supported"]

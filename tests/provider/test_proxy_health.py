@@ -47,7 +47,7 @@ class Proxy:
 
 
 def wish(coderd: Simulation, proxy_id: str, **more: Any) -> dict[str, Any]:
-    given = {"connection": coderd.connection, "token": coderd.token, "proxy_name": "sydney"}
+    given = {"connection": coderd.connection, "proxy_name": "sydney"}
     return {**given, "proxy_id": proxy_id, **more}
 
 

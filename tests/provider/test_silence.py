@@ -41,7 +41,6 @@ def at_most(seconds: float) -> Iterator[None]:
 def wish(connection: dict[str, Any], number: int, deployment: str) -> dict[str, Any]:
     return {
         "connection": connection,
-        "token": UNKNOWN,
         "organization": "coder",
         "base_name": f"fleet-{number}",
         "deployment_id": deployment,
@@ -62,7 +61,7 @@ def test_CP5_once_operator_access_has_got_in_nobody_believes_in_silence(
 ) -> None:
     """Within one run: a look while coderd starts, then the wait, then the look that counts."""
     facts = process.of(EntitlementsProvider())
-    given = {"connection": coderd.connection, "token": coderd.token}
+    given = {"connection": coderd.connection}
     coderd.fault("drop_before", "/api/v2/entitlements", count=-1)
     assert facts.check(given).inputs["stale"] is True
     coderd.peace()
@@ -75,11 +74,7 @@ def test_K6_destroying_many_keys_of_a_dead_coderd_waits_for_the_first_only() -> 
         keys = process.of(ProvisionerKeyProvider())
         with simulated(licensed=True) as coderd:
             deployment = coderd.world.records.deployment_id
-            given = {"token": coderd.token}
-            held = [
-                keys.create({**wish(coderd.connection, n, deployment), **given})
-                for n in range(MANY)
-            ]
+            held = [keys.create(wish(coderd.connection, n, deployment)) for n in range(MANY)]
         # One by one it would take MANY / WORKERS * 4 s; in a hurry, a second each.
         with at_most(4 + MANY / WORKERS * 1.5 + 5), ThreadPoolExecutor(WORKERS) as pool:
             assert list(pool.map(keys.delete, held)) == [None] * MANY
@@ -95,7 +90,7 @@ def test_K6_a_hurried_delete_still_deletes_if_coderd_is_back(coderd: Simulation)
         coderd.act("POST", "/api/v2/licenses", {"license": license_text()})
         keys = process.of(ProvisionerKeyProvider())
         deployment = coderd.world.records.deployment_id
-        wishes = [{**wish(coderd.connection, n, deployment), "token": coderd.token} for n in (1, 2)]
+        wishes = [wish(coderd.connection, n, deployment) for n in (1, 2)]
         first, second = map(keys.create, wishes)
         coderd.fault("drop_before", count=-1)
         keys.delete(first)

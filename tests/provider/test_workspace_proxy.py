@@ -27,7 +27,7 @@ def proxies(shared_process: ProviderProcess) -> Driven:
 
 
 def wish(coderd: Simulation, **more: Any) -> dict[str, Any]:
-    given = {"connection": coderd.connection, "token": coderd.token, "name": "sydney"}
+    given = {"connection": coderd.connection, "name": "sydney"}
     return {**given, "display_name": "Sydney", "icon": "/emojis/1f998.png", **more}
 
 

@@ -10,6 +10,7 @@ LEAVES = [
     (errors.ApiServerRefused, "ApiServerRefused", True),
     (errors.CertificateNotTrusted, "CertificateNotTrusted", True),
     (errors.Conflict, "Conflict", True),
+    (errors.CredentialMissing, "SecretMissing", True),
     (errors.DuplicateLicense, "DuplicateLicense", True),
     (errors.ForbiddenByRole, "Forbidden", True),
     (errors.InsecureConnection, "InsecureConnection", True),
@@ -41,7 +42,6 @@ def test_the_vocabulary_is_complete() -> None:
         return {parent}.union(*(below(child) for child in parent.__subclasses__()))
 
     of_conditions = {
-        "SecretMissing",
         "SecretChanged",
         "Pending",
         "EntitlementsQueryFailed",
@@ -53,9 +53,10 @@ def test_the_vocabulary_is_complete() -> None:
     assert {word for _, word, _ in LEAVES} | of_conditions == set(Reason)
 
 
-def test_the_license_condition_knows_three_words() -> None:
-    """L7: NotSupported, Forbidden, and Error for anything else."""
-    assert {license_reason(reason) for reason in Reason} == {"NotSupported", "Forbidden", "Error"}
+def test_a_license_knows_four_words() -> None:
+    """L1: SecretMissing; L7: NotSupported, Forbidden, and Error for anything else."""
+    words = {license_reason(reason) for reason in Reason}
+    assert words == {"SecretMissing", "NotSupported", "Forbidden", "Error"}
 
 
 def test_unread_entitlements_have_three_words() -> None:

@@ -182,6 +182,15 @@ def test_D4_the_password_may_be_read_elsewhere_too() -> None:
     assert Rule("", ("secrets",), ("get",), ("first-user",)) in rules["vault"]
 
 
+def test_D4_CP10_the_job_may_renew_and_remove_the_operators_token() -> None:
+    """Our Secret is beside coderd: read, applied (which may create it), deleted."""
+    (secrets,) = [
+        rule for rule in namespace_rules(Settings())["coder"] if "secrets" in rule.resources
+    ]
+    assert {"get", "create", "patch", "delete"} <= set(secrets.verbs)
+    assert secrets.names == ()
+
+
 @pytest.mark.parametrize("namespace", [None, "coder"])
 def test_D4_secrets_beside_coderd_need_no_further_right(namespace: str | None) -> None:
     token = TOKEN.model_copy(update={"namespace": namespace})

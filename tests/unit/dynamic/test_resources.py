@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import pulumi
@@ -37,6 +38,12 @@ def test_every_output_that_a_resource_promises_is_in_its_state(kind: type[Coderd
     assert set(kind.__annotations__) <= set(provider.state_model.model_fields)
 
 
+def test_CP10_only_operator_access_is_given_a_token() -> None:
+    """All others find it at its home, which `connection` names."""
+    taking = [k for k in CoderdResource.__subclasses__() if "token" in signature(k).parameters]
+    assert taking == [OperatorAccess]
+
+
 @pytest.fixture
 def recorder() -> Iterator[Recorder]:
     recorder = Recorder()
@@ -48,7 +55,7 @@ def recorder() -> Iterator[Recorder]:
 async def test_type_tokens_and_outputs(recorder: Recorder) -> None:
     connection = {"url": "http://127.0.0.1:1"}
     access = OperatorAccess("a", connection=connection)
-    license_ = License("l", connection=connection, jwt="a.b.c", token="t")
+    license_ = License("l", connection=connection, jwt="a.b.c")
     found = Entitlements("e", connection=connection)
     assert await access.user.future() == "admin"
     assert await license_.license_id.future() == "7"
@@ -65,11 +72,10 @@ async def test_type_tokens_and_outputs(recorder: Recorder) -> None:
 async def test_L9_a_license_passed_in_the_clear_leaves_the_program_as_a_secret(
     recorder: Recorder,
 ) -> None:
-    license_ = License("l", connection={"url": "http://127.0.0.1:1"}, jwt="a.b.c", token="t")
+    license_ = License("l", connection={"url": "http://127.0.0.1:1"}, jwt="a.b.c")
     await license_.license_id.future()
     sent = recorder.made["pulumi-python:dynamic/coder:License"].inputs
     assert SECRET_MARK in sent["jwt"]
-    assert SECRET_MARK in sent["token"]
     assert SECRET_MARK not in str(sent["__provider"])
 
 
