@@ -20,6 +20,7 @@ class Succession:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._before: dict[str, KeyInputs | None] = {}
+        self._names: dict[tuple[str, str], set[str]] = {}
 
     def predecessor(self, want: KeyInputs, old: KeyInputs | None) -> KeyInputs | None:
         """The key that is there, by what `check` was given or by what it was given before."""
@@ -29,9 +30,27 @@ class Succession:
                 self._before[wish] = old if was_made(old) else None
             return self._before.get(wish)
 
+    def settle(self, want: KeyInputs, name: str, before: KeyInputs | None) -> None:
+        """Record under which name the program asks for a key; `before` is what it replaces."""
+        with self._lock:
+            names = self._names.setdefault(_line(want), set())
+            names.discard(before.name if before else "")
+            names.add(name)
+
+    def has_replaced(self, key: KeyInputs) -> bool:
+        """Whether the program asks for another key in its place. Nobody asks in a destroy."""
+        with self._lock:
+            names = self._names.get(_line(key), set())
+        return bool(names) and key.name not in names
+
 
 SUCCESSION = Succession()
 """Of this process, which serves one command of Pulumi."""
+
+
+def _line(key: KeyInputs) -> tuple[str, str]:
+    """What a key has in common with those that it replaces."""
+    return key.connection.way, key.base_name.lower()
 
 
 def _wish(want: KeyInputs) -> str:

@@ -171,8 +171,9 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         """The one we know by id and content, and nobody else's.
 
         Not if the program has come back to the same text: then the row is in use again (L10).
-        After a rotation in this very run a failure is one, and Pulumi tries again in the next run
-        (L4). Otherwise, so on destroy and in that next run, it is a warning (K6).
+        While the program asks for another license, an outage is a failure, and Pulumi tries again
+        in the next run (L4, X1); so is a refusal in the run that rotated it. Otherwise, so on
+        destroy, it is a warning (K6).
         """
         if not known.license_id or _WANTED.has(link.connection, known.last_applied_hash):
             return
@@ -180,7 +181,8 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         try:
             remove(link.coderd, claims, known.license_id)
         except CoderdError as error:
-            again = link.shared.licenses[-1:] not in ([], [known.last_applied_hash])
+            rotated = link.shared.licenses[-1:] not in ([], [known.last_applied_hash])
+            again = rotated or (_WANTED.any(link.connection) and not error.permanent)
             why = f"{error} It is superseded; the next run tries again." if again else str(error)
             label = f"license {known.license_id}"
             raise Failed(self.reason(error), label, "delete", why, again=again) from error

@@ -27,6 +27,7 @@ from coder_stack.coderd import (
 )
 from coder_stack.dynamic.base import CoderdProvider, Proposal
 from coder_stack.dynamic.connection import Link
+from coder_stack.dynamic.failure import Failed
 from coder_stack.dynamic.gate import NOT_PROVISIONED, first_opens, report_deferred
 from coder_stack.dynamic.key_adoption import hear_offer, offered_key
 from coder_stack.dynamic.key_identity import canonical_tags
@@ -76,6 +77,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         before = SUCCESSION.predecessor(want, old)
         organization_id, unknown = wanted_organization(link, want, old, before)
         values, problems = settled(proposal, before, organization_id)
+        SUCCESSION.settle(want, values.get("name", ""), before)
         report_deferred(self.label(want), values["deferred"])
         if link is not None and (key := self._expected(link, want)):
             # A key that is taken over is as old as it is, also for its rotation by age.
@@ -165,10 +167,23 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         )
 
     def delete_object(self, link: Link, known: KeyState) -> None:
-        """By the applied identity (K6)."""
-        if known.key_id or known.material.get_secret_value():
-            places = (known.organization, known.organization_id or "")
+        """By the applied identity (K6).
+
+        While the program asks for another key in its place, an outage is a failure: Pulumi tries
+        again in the next run, or a rotation would leave the old key alive (X1).
+        """
+        if not (known.key_id or known.material.get_secret_value()):
+            return
+        places = (known.organization, known.organization_id or "")
+        try:
             remove_key(link.coderd, places, known.key_id, known.material)
+        except CoderdError as error:
+            if error.permanent or not SUCCESSION.has_replaced(known):
+                raise
+            why = f"{error} It is superseded; the next run tries again."
+            raise Failed(
+                self.reason(error), self.label(known), "delete", why, again=True
+            ) from error
 
     def _expected(self, link: Link, want: KeyInputs) -> Key | None:
         """The key that `create` will take over, as far as a preview can see."""

@@ -28,6 +28,11 @@ class Wanted:
         with self._lock:
             self._names.setdefault(connection.way, set()).add(name)
 
+    def any(self, connection: ConnectionProps) -> bool:
+        """Whether the program asks for something of this kind at that coderd."""
+        with self._lock:
+            return bool(self._names.get(connection.way))
+
     def has(self, connection: ConnectionProps, name: str) -> bool:
         """Whether the program asks for it at that coderd."""
         with self._lock:

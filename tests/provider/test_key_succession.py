@@ -14,6 +14,8 @@ from tests.provider.driver import Bag, Driven, Failure, Held, Said, provider_pro
 from tests.provider.keys import KEYS, names, opens, wish
 from tests.simulation import Simulation
 
+HASTY = {"CODER_STACK_DEADLINE": "1"}
+
 
 def replaced(keys: Driven, held: Held, news: Bag) -> Held:
     """The new key, made beside the old one as the engine does."""
@@ -76,6 +78,35 @@ class TestTakenBack:
         with provider_process() as preview:
             seen = preview.of(ProvisionerKeyProvider()).check(news, first.inputs).inputs
         assert run(first, news).outputs["name"] == seen["name"]
+
+
+class TestOutage:
+    """Coderd is away when the old key of a rotation is due to be deleted (X1)."""
+
+    def test_X1_the_old_key_is_deleted_by_the_next_run(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        one, two = wish(licensed, trigger="1"), wish(licensed, trigger="2")
+        first = keys.create(one)
+        second = run(first, two)
+        with provider_process(licensed.config, HASTY) as process:
+            next_run = process.of(ProvisionerKeyProvider())
+            assert next_run.check(two, second.inputs).inputs == second.inputs
+            licensed.fault("status", KEYS, status=503, count=-1)
+            with pytest.raises(Failure, match="It is superseded; the next run tries again"):
+                next_run.delete(first)
+            licensed.peace()
+            next_run.delete(first)
+        assert names(licensed) == [second.outputs["name"]]
+
+    def test_K6_a_key_that_nothing_replaces_is_let_go_with_a_warning(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = keys.create(wish(licensed))
+        licensed.fault("status", KEYS, status=503, count=-1)
+        with provider_process(licensed.config, HASTY) as destroy:
+            destroy.of(ProvisionerKeyProvider()).delete(held)
+            assert "remove it by hand" in destroy.stderr
 
 
 class TestNamesake:

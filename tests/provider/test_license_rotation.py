@@ -58,6 +58,25 @@ def test_L4_a_foreign_license_under_our_old_number_is_not_deleted(
     assert coderd.license_ids() == [foreign]
 
 
+def test_X1_a_superseded_license_that_an_outage_has_kept_is_deleted_by_a_later_run(
+    coderd: Simulation, process: ProviderProcess
+) -> None:
+    """Also if that run has nothing else to do: another one has uploaded the new license."""
+    before = process.of(LicenseProvider()).create(inputs(coderd, license_text()))
+    (old,) = coderd.license_ids()
+    wanted = inputs(coderd, license_text(days=200))
+    after = process.of(LicenseProvider()).create(wanted)
+    with provider_process(coderd.config, {"CODER_STACK_DEADLINE": "1"}) as later:
+        licenses = later.of(LicenseProvider())
+        assert licenses.check(wanted, after.inputs).failures == []
+        coderd.fault("status", f"/api/v2/licenses/{old}", status=503, count=-1)
+        with pytest.raises(Failure, match="It is superseded; the next run tries again"):
+            licenses.delete(before)
+        coderd.peace()
+        licenses.delete(before)
+    assert coderd.license_ids() == [int(after.outputs["license_id"])]
+
+
 def test_L4_a_superseded_license_that_stayed_is_tried_once_more_by_the_next_run(
     coderd: Simulation, process: ProviderProcess
 ) -> None:
