@@ -69,6 +69,11 @@ bench: $(READY) ## Measure ratios in one run (never absolute times: machines are
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest tests/bench -p no:xdist -s -o python_files='bench_*.py' -o python_functions='bench_*'
 
+.PHONY: crashes
+crashes: $(READY) ## Kill everybody at every call that changes something (about an hour; `make test` has the short form)
+	@$(BIN)/coder-stack doctor --install
+	@$(BIN)/python -m pytest tests/engine/grid_crashes.py -p no:cacheprovider
+
 .PHONY: lock
 lock: $(READY) ## Resolve the dependencies anew into requirements.lock (hashes, no addresses)
 	$(BIN)/pip install --quiet uv

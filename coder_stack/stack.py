@@ -13,12 +13,14 @@ import pulumi_kubernetes as kubernetes
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs, credential_of
+from coder_stack.components.ownership import Ownership
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.standing import Standing
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
 from coder_stack.conditions import LicenseFacts, aggregate, entitled
 from coder_stack.dynamic.feature_gate import FeatureGate
+from coder_stack.dynamic.kubeconfig import Kubeconfig
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.naming import operator_secret_name
 from coder_stack.needs import HIGH_AVAILABILITY, ledger, needs
@@ -67,6 +69,9 @@ class CoderStack(pulumi.ComponentResource):
         secrets: StackSecrets | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        cluster = settings.kubernetes
+        where = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
+        opts = pulumi.ResourceOptions.merge(Ownership.of(where).options(), opts)
         super().__init__("coder-stack:index:CoderStack", name, None, opts)
         self._name = name
         self._settings = settings
@@ -119,6 +124,8 @@ class CoderStack(pulumi.ComponentResource):
             # Else the plugin deletes and recreates a Secret whose data change: a gap in a rotation.
             enable_secret_mutable=True,
             enable_config_map_mutable=True,
+            # A create takes over what a killed run left; Ownership refuses what is somebody else's.
+            upsert_existing_objects=True,
             opts=pulumi.ResourceOptions(parent=self),
         )
 

@@ -6,6 +6,7 @@ said without ids and random names, so that the same call is the same in every ru
 """
 
 import http.server
+import json
 import re
 import threading
 import time
@@ -20,7 +21,6 @@ import httpx
 
 _ID = re.compile(r"/(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]+)(?=/|$)")
 _TOKEN_ID = re.compile(r"(?<=/keys/)[0-9A-Za-z]{10}$")
-_GENERATED = re.compile(r"(?<=-)[0-9a-f]{10}(?=/|$)")
 _NAMESPACE = re.compile(r"^.*/namespaces/[^/]+(?=/)")
 _HOP_BY_HOP = {
     "connection",
@@ -40,17 +40,25 @@ class Call:
     server: str
     method: str
     path: str
+    body: bytes = field(default=b"", compare=False, repr=False)
 
     @property
     def changes(self) -> bool:
         """Whether it is there to change something."""
         return self.method not in ("GET", "HEAD") and "dryRun=" not in self.path
 
-    def __str__(self) -> str:
+    @property
+    def object(self) -> str:
+        """The path without what differs from run to run, and with the name of what is created."""
         path = urlsplit(self.path).path
         if self.server == "coderd":
-            path = _TOKEN_ID.sub("{id}", _ID.sub("/{id}", path.removeprefix("/api/v2")))
-        return f"{self.method} {_GENERATED.sub('{hash}', _NAMESPACE.sub('', path))}"
+            return _TOKEN_ID.sub("{id}", _ID.sub("/{id}", path.removeprefix("/api/v2")))
+        if self.method == "POST":
+            path += f"/{json.loads(self.body)['metadata']['name']}"
+        return _NAMESPACE.sub("", path)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.object}"
 
 
 @dataclass
@@ -91,8 +99,8 @@ def tripwire(server: str, upstream: httpx.Client) -> Iterator[Wire]:
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def pass_on(self) -> None:
-            call = Call(server, self.command, self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            call = Call(server, self.command, self.path, body)
             with wire.counted(), suppress(ConnectionError, httpx.HTTPError):
                 if wire.before(call):
                     return

@@ -10,6 +10,7 @@ from coder_stack.coderd.connection import (
     Connection,
     Deadlines,
     TokenSource,
+    checked_token,
     service_proxy_url,
 )
 from coder_stack.coderd.errors import (
@@ -156,6 +157,7 @@ __all__ = [
     "User",
     "WorkspaceProxy",
     "api_server_transport",
+    "checked_token",
     "entitlements_reason",
     "find_license",
     "fingerprint",

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from coder_stack.coderd.errors import InvalidConnection
 
-__all__ = ["Connection", "Deadlines", "TokenSource", "service_proxy_url"]
+__all__ = ["Connection", "Deadlines", "TokenSource", "checked_token", "service_proxy_url"]
 
 _OPERATION = "connect to coderd"
 # Stricter than the standard, so that no two parsers can read different hosts out of one text.

@@ -16,6 +16,7 @@ from coder_stack.coderd import (
     Conflict,
     CredentialMissing,
     ForbiddenByRole,
+    InvalidConnection,
     Reason,
     User,
 )
@@ -103,7 +104,7 @@ def given_problems(link: Link, *, new: bool) -> tuple[SecretStr | None, list[Pro
         return None, []
     try:
         refuse_unless_owner(link.look(Coderd.user))
-    except (NotAccepted, ForbiddenByRole) as error:
+    except (NotAccepted, ForbiddenByRole, InvalidConnection) as error:
         return token, [Problem("", f"{error.reason}: {error}")]
     except CoderdError:
         return token, []  # nobody to ask yet

@@ -70,8 +70,11 @@ def leave(link: Link, known: OperatorAccessState, config: StackConfig) -> None:
     try:
         token = link.source.token()
         link.coderd.with_token(token).delete_token(token_id(token))
-    except (NotFound, Unauthenticated):
-        pass  # it is gone, or no longer worth anything
+    except NotFound:
+        pass  # it is gone
+    except Unauthenticated as error:
+        if error.status is None:  # nobody knows it; a refused one is no longer worth anything
+            warn(f'operator access: token "{known.token_name}" may still be in coderd: {error}')
     finally:
         if isinstance(place, SecretPlace):
             _leave_home(place, known, config)

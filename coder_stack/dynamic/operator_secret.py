@@ -11,7 +11,15 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from coder_stack.coderd import Coderd, CoderdError, Conflict, CredentialMissing, NotFound
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    Conflict,
+    CredentialMissing,
+    InvalidConnection,
+    NotFound,
+    checked_token,
+)
 from coder_stack.dynamic.bootstrap import Account, new_token, token_id
 from coder_stack.dynamic.kubeconfig import Kubeconfig
 from coder_stack.dynamic.kubernetes_secret import (
@@ -60,7 +68,7 @@ def read(place: SecretPlace, stack: Kubeconfig) -> OperatorSecret:
     if account is None:
         return OperatorSecret(token=value_of(content, place.key))
     return OperatorSecret(
-        token=_optional(content, place.key),
+        token=_usable(_optional(content, place.key)),
         password=_optional(content, _PASSWORD),
         way=annotations.get(_WAY, ""),
         account=account,
@@ -146,6 +154,14 @@ def _revoke(coderd: Coderd, token: SecretStr) -> None:
         coderd.with_token(token).delete_token(token_id(token))
     except CoderdError:
         return  # the next run finds it by its name and replaces it
+
+
+def _usable(token: SecretStr | None) -> SecretStr | None:
+    """Without a text that can be no token: somebody spoilt it, and another one is to be made."""
+    try:
+        return token and checked_token(token)
+    except InvalidConnection:
+        return None
 
 
 def _optional(content: SecretContent, key: str) -> SecretStr | None:

@@ -12,14 +12,16 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import pulumi
+from pulumi import dynamic
 from pydantic import Field
 
-from coder_stack.coderd import CoderdError, NotEntitled, WorkspaceProxy
-from coder_stack.dynamic.base import CoderdInputs, CoderdProvider
+from coder_stack.coderd import Coderd, CoderdError, NotEntitled, WorkspaceProxy
+from coder_stack.dynamic.base import CONNECTIONS, CoderdInputs, CoderdProvider
 from coder_stack.dynamic.connection import Link
 from coder_stack.dynamic.daemons_connected import LONGEST_WAIT
 from coder_stack.dynamic.failure import warn
 from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.wire import Props
 
 __all__ = ["ProxyHealth", "ProxyHealthProvider"]
 
@@ -57,6 +59,16 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         del state
         return "proxy-health"
 
+    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
+        """An update is due, though no input changed, once coderd says better than last time.
+
+        A look that met a coderd out of reach would otherwise stand until the next refresh.
+        """
+        result = super().diff(_id, _olds, _news)
+        if not pulumi.contains_unknowns(_news) and self._is_well_again(_olds, _news):
+            result.changes = True
+        return result
+
     def create_object(self, link: Link, want: HealthInputs) -> HealthState:
         """Wait; a proxy that is not registered is not waited for."""
         return self._wait(link, want) if want.proxy_id else _state(want, None)
@@ -76,6 +88,17 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         except NotEntitled:
             return known
         return _state(known, _find(proxies, known.proxy_id))
+
+    def _is_well_again(self, olds: Props, news: Props) -> bool:
+        try:
+            want, known = HealthInputs.model_validate(news), HealthState.model_validate(olds)
+            if known.health == "ok" or not want.proxy_id:
+                return False
+            link = CONNECTIONS.link(want.connection, self._config, olds)
+            found = _find(link.look(Coderd.workspace_proxies), want.proxy_id)
+        except (CoderdError, ValueError):
+            return False  # coderd cannot be asked: nothing is known to be better
+        return found is not None and found.status.status == "ok"
 
     def _wait(self, link: Link, want: HealthInputs, *, others: bool = False) -> HealthState:
         """`others`: what coderd knows at first, it knows of pods that are gone.

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,10 +46,10 @@ _LONGEST_RUN = 240.0
 class Point:
     """One row of the table."""
 
-    command: str
     call: str
     when: Literal["before", "after"]
     victim: Victim
+    command: str = ""
     next_run: str = ""
 
 
@@ -64,7 +64,7 @@ class CoderdProcess:
     def kill(self) -> None:
         """As the kernel does when memory runs out."""
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()
 
     def restart_if_dead(self) -> None:
         if self._process.poll() is not None:
@@ -97,16 +97,15 @@ class Run:
     """One command of Pulumi with all its processes."""
 
     process: psutil.Popen
-    output: Path
     family: list[psutil.Process] = field(default_factory=list[psutil.Process])
     """Who was there when somebody was killed."""
 
     def kill(self, victim: Victim) -> None:
-        self.family = self.process.children(recursive=True)
+        if self.process.is_running():
+            self.family = self.process.children(recursive=True)
         plugins = [each for each in self.family if _is_provider(each)]
-        assert plugins, "there is a provider process to kill"
         if victim in ("engine", "machine"):
-            self.process.kill()
+            _kill(self.process)
         for each in self.family if victim == "machine" else plugins if victim == "provider" else ():
             _kill(each)
 
@@ -130,31 +129,38 @@ class Crashes:
     counts: Callable[[Call], bool]
     """Which of the calls that change something are points."""
     victims: Iterator[Victim]
+    """Who is next. Before a call only somebody whose death keeps it from acting."""
     check: Callable[["Crashes"], None] = lambda _crashes: None
     """What must hold whenever somebody has just been killed."""
+    coderd_comes_back: bool = False
+    """Whether coderd is started again at once, as a kubelet does, or only after the run."""
     points: list[Point] = field(default_factory=list[Point])
     _seen: dict[str, int] = field(default_factory=dict[str, int])
     _done: list[str] = field(default_factory=list[str])
-    _tripped: Point | None = None
-    _late: tuple[Call, Point] | None = None
+    _tripped: list[Point] = field(default_factory=list[Point])
+    _late: dict[str, Point] = field(default_factory=dict[str, Point])
     _run: Run | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def survive(self, name: str, *command: str) -> list[Point]:
         """Run the command until it gets through; returns the points it had to pass."""
         passed: list[Point] = []
+        latest: list[Point] = []
         self._seen = {}
         for _ in range(_MOST_RUNS):
             code, output = self._attempt(name, *command)
-            if passed:
-                passed[-1].next_run = self._account()
-            if self._tripped is None:
+            for point in latest:
+                point.next_run = self._account()
+            latest = self._tripped
+            self.points += latest
+            passed += latest
+            if not latest:
                 assert code == 0, f"{name}, after {passed[-1] if passed else 'nothing'}:\n{output}"
-                if passed:
-                    passed[-1].next_run += ", converged"
-                self.points += passed
+                once = [call for call, times in self._seen.items() if times < 2]
+                assert not once, (
+                    f"{name}: {once} were not made again after a kill before they acted"
+                )
                 return passed
-            passed.append(self._tripped)
             self._recover()
             self.check(self)
         raise AssertionError(f"{name} never got through: {passed}")
@@ -165,32 +171,42 @@ class Crashes:
             if not call.changes or self._run is None:
                 return False
             self._done.append(str(call))
-            if self._tripped or not self.counts(call):
+            if not self.counts(call):
                 return False
             times = self._seen.get(str(call), 0)
-            self._seen[str(call)] = times + 1
             if times > 1:
                 return False
-            point = Point("", str(call), "after" if times else "before", next(self.victims))
-            self._tripped = point
+            self._seen[str(call)] = times + 1
+            victim = self._next_victim(call, before=not times)
+            point = Point(str(call), "after" if times else "before", victim)
+            self._tripped.append(point)
             if times:
-                self._late = (call, point)
+                self._late[str(call)] = point
                 return False
-            self._kill(point.victim)
-            return _caller_dies(call, point.victim)
+            self._kill(victim)
+            return _caller_dies(call, victim)
 
     def told(self, call: Call) -> bool:
         """After a call was answered: whether the answer is lost."""
-        if self._late is None or self._late[0] != call:
-            return False
-        _, point = self._late
-        self._late = None
-        self._kill(point.victim)
-        return _caller_dies(call, point.victim) or point.victim == _name(call.server)
+        with self._lock:
+            point = self._late.pop(str(call), None) if call.changes else None
+            if point is None:
+                return False
+            self._kill(point.victim)
+            return _caller_dies(call, point.victim) or point.victim == _name(call.server)
+
+    def _next_victim(self, call: Call, *, before: bool) -> Victim:
+        assert self._run is not None
+        if not self._run.process.is_running():
+            return "machine"  # a provider that has outlived its engine goes on until then
+        for victim in islice(self.victims, len(VICTIMS)):
+            if not before or victim == _name(call.server) or _caller_dies(call, victim):
+                return victim
+        return victim
 
     def _attempt(self, name: str, *command: str) -> tuple[int, str]:
         project = self.stack.project
-        self._tripped, self._late, self._done = None, None, []
+        self._tripped, self._late, self._done = [], {}, []
         log = project.folder / f"run-{len(self.stack.said)}.log"
         words = ["pulumi", *command, "--yes", "--skip-preview", "--parallel", "1", "--stack"]
         with log.open("wb") as output:
@@ -199,27 +215,29 @@ class Crashes:
                 cwd=project.folder, env={**os.environ, **project.environment},
                 stdout=output, stderr=subprocess.STDOUT,
             )  # fmt: skip
-            self._run = Run(process, log)
+            self._run = Run(process)
             try:
-                code = self._run.end() if self._settled(process) else -1
+                self._settle(process)
+                code = self._run.end()
             finally:
                 self._run = None
-        if self._tripped:
-            self._tripped.command = name
+        for point in self._tripped:
+            point.command = name
         said = log.read_text(errors="replace")
         self.stack.said.append(said)
         return code, said
 
-    def _settled(self, process: psutil.Popen) -> bool:
+    def _settle(self, process: psutil.Popen) -> None:
         """Wait for the engine, and for a provider that outlived it to finish what it was at."""
         process.wait(_LONGEST_RUN)
         assert eventually(lambda: all(wire.idle_for(0.4) for wire in self.wires), 60)
-        return True
 
     def _kill(self, victim: Victim) -> None:
         assert self._run is not None
         if victim == "coderd":
             self.coderd.kill()
+            if self.coderd_comes_back:
+                self.coderd.restart_if_dead()
         elif victim == "API server":
             self.cluster.kill_api_server()
         else:
@@ -236,9 +254,10 @@ class Crashes:
         )  # fmt: skip
 
     def _account(self) -> str:
-        """What the run did that changes something and is a point, in short."""
+        """What the run did that is a point, in short, and how it ended."""
         done = [call for call in dict.fromkeys(self._done) if call in self._seen]
-        return "; ".join(done[:4]) + (" …" if len(done) > 4 else "") if done else "nothing to do"
+        end = f"killed at {self._tripped[0].call}" if self._tripped else "converged"
+        return "; ".join([*done[:3], *(["…"] if len(done) > 3 else []), end])
 
 
 def _name(server: str) -> str:

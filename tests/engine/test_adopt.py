@@ -49,7 +49,8 @@ def test_an_object_that_exists_is_named_and_not_overwritten(newcomer: Deployed) 
     before = newcomer.project.cluster.get(deployment)
     newcomer.configure(controlPlane={"createNamespace": False, "labels": {"mine": "yes"}})
 
-    assert '"coder" already exists' in newcomer.failure(newcomer.up)
+    said = newcomer.failure(newcomer.up)
+    assert f'"coder" in {newcomer.project.namespace} is there already and is not this stack' in said
     assert newcomer.project.cluster.get(deployment) == before
 
 

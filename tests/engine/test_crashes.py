@@ -32,7 +32,7 @@ FEWEST_POINTS = 30
 
 def holds_a_credential(call: Call) -> bool:
     """Everything in coderd, and the Secrets that carry what coderd gave out."""
-    return call.server == "coderd" or "/secrets/" in call.path
+    return call.server == "coderd" or call.object.startswith("/secrets/")
 
 
 def settings(rotation: str = "1", proxy: str = "") -> dict[str, Any]:
@@ -97,15 +97,15 @@ def live_and_die(crashes: Crashes) -> None:
     assert_converged(crashes, B, proxies=1)
     assert crashes.stack.preview(refresh=True).changes == []
     crashes.check = lambda _crashes: None
+    # A destroy does not wait for a coderd that is gone for good: it warns and goes on (K6).
+    crashes.coderd_comes_back = True
     crashes.survive("destroy", "destroy")
     records = crashes.coderd.records
     assert live_keys(crashes) == []
     assert list(records.licenses) == []
     assert [each.name for each in records.proxies.values() if not each.deleted] == []
     assert tokens(crashes) == []
-    assert crashes.stack.project.cluster.get(
-        f"/api/v1/namespaces/{crashes.stack.project.namespace}"
-    ) is None or not crashes.stack.secret("coder-operator")
+    assert crashes.stack.project.state().get("resources", []) == []
 
 
 @pytest.fixture

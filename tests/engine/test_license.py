@@ -38,6 +38,13 @@ def test_L3_E1_up_licenses_coderd_and_is_then_done(stack: Operated) -> None:
     assert uploads(stack) == 1
 
 
+def test_L10_a_destroy_that_runs_the_program_removes_the_license_too(stack: Operated) -> None:
+    """Though the program still asks for it."""
+    stack.up()
+    stack.project.pulumi("destroy", "--yes", "--skip-preview", "--run-program")
+    assert stack.coderd.license_ids() == []
+
+
 def test_L6_D1_a_license_deleted_in_coderd_shows_as_a_create_and_comes_back(
     stack: Operated,
 ) -> None:

@@ -121,13 +121,18 @@ def test_CP9_destroy_and_up_on_the_same_database(stack: Operated) -> None:
     assert token_names(stack) == ["coder-stack"]
 
 
-def test_CP6_a_changed_given_token_is_a_change_of_operator_access_alone(stack: Operated) -> None:
+def test_CP6_a_changed_given_token_is_a_change_of_operator_access_alone(
+    stack: Operated, cluster: ApiServer
+) -> None:
     stack.up()
     with_roles = {"username": "robot", "roles": ["owner"]}
     first = _make_user(stack, with_roles)
     stack.give("token", first)
     stack.up()
     assert stack.project.outputs()["user"] == "robot"
+    assert ("coder-stack" in token_names(stack), HOME in cluster.secrets) == (False, False), (
+        "nothing of the one that was made is left"
+    )
     stack.give("token", _make_user(stack, {**with_roles, "username": "android"}))
 
     # Pulumi keeps the whole config as inputs of its default provider, which changes with it.

@@ -24,7 +24,7 @@ from tests.provider.api_server import ApiServer, api_server
 from tests.simulation import Simulation, license_text, simulated
 from tests.tripwire import Call, Wire, tripwire
 
-pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
+pytestmark = pytest.mark.engine
 JWT = license_text()
 
 
@@ -39,11 +39,12 @@ class Race:
         self._reached, self._go = threading.Event(), threading.Event()
 
     def _note(self, call: Call) -> bool:
-        if call.changes:
+        if call.changes and str(call) == self._held:
+            # Nobody else makes this call; a client that waits too long for its answer repeats it.
+            self._reached.set()
+            assert self._go.wait(240)
+        elif call.changes:
             self.changes.append(str(call))
-            if str(call) == self._held:
-                self._reached.set()
-                assert self._go.wait(120)
         return False
 
     @contextmanager
@@ -69,8 +70,8 @@ class Race:
         thread = threading.Thread(target=run)
         thread.start()
         try:
-            reached = eventually(lambda: self._reached.is_set() or ended, 60)
-            assert reached and not ended, f"the update never came to {call}: {ended}"
+            assert eventually(lambda: self._reached.is_set() or ended, 60)
+            assert not ended, f"the update never came to {call}: {ended}"
             self.changes.clear()
             yield finish
         finally:
@@ -176,11 +177,10 @@ def test_L6_a_license_that_somebody_removes_during_an_update_is_found_and_upload
 
 @contextmanager
 def neighbour(engine: Engine, coderd: Simulation, folder: Path, name: str) -> Iterator[Operated]:
-    """One of two stacks with the same wishes."""
+    """One of two stacks that ask for the same key."""
     (folder / name).mkdir()
     with operated(engine, coderd, folder / name, LICENSE_AND_KEY) as stack:
-        stack.give("given", coderd.token)
-        stack.give("jwt", JWT)
+        stack.give("token", coderd.token)
         deployment = auto.ConfigValue(coderd.world.records.deployment_id)
         stack.project.stack.set_config(f"{PROJECT}:deployment", deployment)
         yield stack
@@ -194,6 +194,7 @@ def test_K8_two_stacks_on_one_coderd_and_organization_leave_each_other_alone(
         neighbour(engine, coderd, tmp_path, "one") as one,
         neighbour(engine, coderd, tmp_path, "two") as two,
     ):
+        one.give("jwt", JWT)  # one of them brings the license
         for stack in (one, two):
             stack.up()
             stack.secrets.add(str(stack.project.outputs()["material"]))

@@ -431,6 +431,24 @@ def test_CP10_a_home_that_is_gone_is_drift_and_the_next_update_makes_it_again(
     assert [name for name in place.token_names if name] == ["coder-stack"]
 
 
+@pytest.mark.parametrize("garbage", ["spoilt-by-somebody", "two words", "ünprintable", "", b"\xff"])
+def test_CP10_a_home_with_something_else_in_it_is_drift_and_the_next_update_repairs_it(
+    place: Place, garbage: str | bytes
+) -> None:
+    with provider_process() as first:
+        access = first.of(ACCESS).create(place.wish())
+    place.cluster.put(HOME, token=garbage)
+    with provider_process() as look:
+        seen = look.of(ACCESS).read(access)
+        assert seen is not None
+        assert seen.inputs["accepted"] is False
+    with provider_process() as up:
+        assert up.of(ACCESS).diff(access, access.inputs).changes == "some"
+        up.of(ACCESS).update(access, place.wish())
+    assert place.lets_in
+    assert [name for name in place.token_names if name] == ["coder-stack"]
+
+
 # A credential is shown to its own coderd only (CP10) ---------------------------------------------
 
 
@@ -492,7 +510,23 @@ def test_a_wrong_password_is_one_sentence_and_changes_nothing(
     assert other.token is None
 
 
-@pytest.mark.parametrize("state", ["revoked", "not an owner's"])
+@pytest.mark.parametrize("token", ["two words", "ünprintable"])
+@pytest.mark.parametrize("home", ["config", "Secret"])
+def test_a_text_that_cannot_be_a_token_is_named_at_preview(
+    place: Place, process: ProviderProcess, token: str, home: str
+) -> None:
+    wish: dict[str, Any] = {"connection": place.coderd.connection, "token": token}
+    if home == "Secret":
+        place.cluster.put("coder/theirs", token=token)
+        credential = place.secret("coder/theirs", "token")
+        wish = {"connection": {**place.coderd.connection, "credential": credential}}
+    ((path, why),) = process.of(ACCESS).check(wish).failures
+    assert path == ""
+    assert why.endswith("holds characters that no token has; copy it again.")
+    assert token not in why
+
+
+@pytest.mark.parametrize("state", ["revoked", "expired", "not an owner's"])
 def test_a_bad_token_is_named_at_preview(
     place: Place, process: ProviderProcess, state: str
 ) -> None:
@@ -500,6 +534,9 @@ def test_a_bad_token_is_named_at_preview(
     roles = [] if state == "not an owner's" else ["owner"]
     token = place.coderd.act("POST", "/_sim/users", {"username": "robot", "roles": roles},
                              token=place.token or "")["token"]  # fmt: skip
+    record = place.coderd.world.records.api_keys[token.partition("-")[0]]
+    if state == "expired":
+        record.expires_at = record.created_at
     if state == "revoked":
         place.coderd.act("DELETE", f"/api/v2/users/me/keys/{token.partition('-')[0]}", token=token)
     place.coderd.forget_requests()
@@ -507,7 +544,7 @@ def test_a_bad_token_is_named_at_preview(
     ((path, why),) = checked.failures
     assert path == ""
     assert why.startswith("Forbidden: ")
-    assert ("renew it" if state == "revoked" else "give a token of an owner") in why
+    assert ("give a token of an owner" if state == "not an owner's" else "renew it") in why
     assert token not in why
     assert place.coderd.requests("POST") == []
 

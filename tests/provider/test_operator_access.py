@@ -252,6 +252,15 @@ def test_K6_destroy_revokes_our_token_and_is_never_blocked(
     assert len(fresh.coderd.world.records.users) == 1, "the first user stays"
 
 
+def test_K6_a_token_that_nobody_knows_any_more_is_named(
+    fresh: Place, driven: Driven, process: ProviderProcess
+) -> None:
+    held = driven.create(fresh.wish())
+    del fresh.cluster.secrets[HOME]
+    process.of(OperatorAccessProvider()).delete(held)
+    assert 'operator access: token "coder-stack" may still be in coderd' in process.stderr
+
+
 def test_K6_without_coderd_the_secret_goes_and_a_warning_tells_of_the_token(
     fresh: Place, driven: Driven
 ) -> None:

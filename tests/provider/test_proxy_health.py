@@ -115,3 +115,25 @@ def test_E4_nobody_is_asked_about_a_proxy_that_is_not_registered(
     held = health.create(wish(licensed, ""))
     assert held.outputs["health"] == ""
     assert licensed.requests(path=PROXIES) == []
+
+
+def test_W1_a_proxy_that_is_well_again_makes_an_update_due_without_a_refresh(
+    licensed: Simulation, health: Driven
+) -> None:
+    """A look that met a coderd out of reach would otherwise stand in the conditions for good."""
+    proxy = Proxy(licensed)
+    held = health.create(wish(licensed, proxy.id, timeout_seconds=0))
+    assert health.diff(held, held.inputs).changes == "unknown"
+    proxy.announce()
+    assert health.diff(held, held.inputs).changes == "some"
+    well = health.update(held, held.inputs)
+    assert well.outputs["health"] == "ok"
+    assert health.diff(well, well.inputs).changes == "unknown"
+
+
+def test_U1_a_coderd_that_cannot_be_asked_makes_no_update_due(
+    licensed: Simulation, health: Driven
+) -> None:
+    held = health.create(wish(licensed, Proxy(licensed).id, timeout_seconds=0))
+    licensed.refuse(500, "no", PROXIES, count=-1)
+    assert health.diff(held, held.inputs).changes == "unknown"
