@@ -102,8 +102,10 @@ def test_a_new_cluster_gets_every_object_and_no_new_key(stack: Deployed) -> None
     stack.project.cluster.delete(namespace)
     assert eventually(lambda: stack.project.cluster.get(namespace) is None, 60)
 
-    planned = stack.preview(refresh=True).changes
-    assert {step.op for step in planned if step.type.startswith("kubernetes:")} == {"create"}
+    said = stack.failure(lambda: stack.preview(refresh=True))
+    assert "SecretMissing: operator access, read: " in said, "the token went with the cluster"
+    assert "SecretMissing: license, read: " in said, "unknown, and not taken for gone"
+    assert stack.coderd.requests("POST", "/api/v2/users") == [], "nobody has logged in"
     stack.up(refresh=True)
 
     assert_well(stack)

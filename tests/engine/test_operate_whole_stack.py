@@ -38,7 +38,7 @@ def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed
 
 
 def break_much(stack: Deployed) -> str:
-    """A key, a Secret, a proxy, an image and the operator's token; the key's name."""
+    """A key, a Secret, a proxy and an image; the key's name."""
     cluster, path = stack.project.cluster, stack.project.path
     records = stack.coderd.world.records
     (key,) = [key for key in records.provisioner_keys.values() if key.name.startswith("eu-")]
@@ -50,7 +50,6 @@ def break_much(stack: Deployed) -> str:
     container = {"name": "coder", "image": "example.invalid/evil:1"}
     pods = {"template": {"spec": {"containers": [container]}}}
     cluster.patch(path("deployments", "coder"), {"spec": pods})
-    records.api_keys.clear()
     return key.name
 
 
@@ -62,7 +61,6 @@ def test_D1_D2_D3_S1_a_broken_stack_is_described_repaired_and_ready_again(stack:
 
     assert code == 2
     assert sorted(each["cause"] for each in report["resources"]) == [
-        "Coderd refuses the operator's token; the next update records another one.",
         "Deployment `coder` runs another image.",
         f"Key `{key}` was deleted in coderd.",
         "Proxy `sydney` has another display name in coderd.",
@@ -83,6 +81,39 @@ def test_D1_D2_D3_S1_a_broken_stack_is_described_repaired_and_ready_again(stack:
     shown = command(stack, "status").stdout
     assert "clean, ready" in shown
     assert "condition stack Ready: True" in shown
+
+
+@pytest.mark.parametrize(
+    ("lost", "cause"),
+    [
+        ("token", "Coderd refuses the operator's token."),
+        ("Secret", "The Secret with the operator's token is gone, or holds none."),
+    ],
+)
+def test_CP10_D3_a_lost_token_is_named_and_made_again_before_the_rest_is_looked_at(
+    stack: Deployed, lost: str, cause: str
+) -> None:
+    """Without it nothing in coderd can be seen: unknown, and never taken for gone."""
+    records = stack.coderd.world.records
+    if lost == "token":
+        records.api_keys.clear()
+    else:
+        stack.project.cluster.delete(stack.project.path("secrets", "coder-operator"))
+    records.provisioner_keys.clear()
+    stack.coderd.forget_requests()
+
+    code, report = report_of(stack, "drift")
+
+    assert (code, report["result"]) == (1, "error")
+    assert [each["cause"] for each in report["resources"]] == [cause]
+    assert report["error"].startswith("SecretMissing: " if lost == "Secret" else "Forbidden: ")
+    assert stack.coderd.requests("POST", "/api/v2/users") == [], "nobody has logged in"
+
+    code, report = report_of(stack, "reconcile")
+
+    assert (code, report["result"], report["repaired"]) == (0, "clean", True)
+    assert len(stack.key_records()) == 2, "what is behind it is repaired as well"
+    assert stack.unmet() == []
 
 
 @contextmanager
