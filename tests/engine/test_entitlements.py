@@ -91,3 +91,14 @@ def test_E6_U1_without_an_answer_the_last_values_stay_and_are_marked_stale(
     stack.up()
     assert stack.project.outputs()["stale"] is False
     assert stack.preview(refresh=True).changes == []
+
+
+def test_E4_a_first_preview_leaves_the_facts_unknown(stack: Operated) -> None:
+    """Coderd answers, but the license comes with the update: what it says now will not hold."""
+    stack.give("jwt", license_text())
+    seen = " ".join(stack.preview().text.split())
+    assert 'tier : "' not in seen
+    assert "not_entitled" not in seen
+    stack.up()
+    assert stack.project.outputs()["tier"] == "premium"
+    assert stack.preview().changes == []
