@@ -116,18 +116,31 @@ class OwnCluster(Cluster):
 
     def kill_api_server(self) -> None:
         """Kill it and start it again, as a kubelet does."""
-        part = Part("kube-apiserver", self.home.cluster)
-        process = part.process()
-        assert process is not None
-        process.kill()
-        assert eventually(lambda: part.process() is None)
-        known = ports.recorded(self.home.cluster)
-        part.start(Layout(self.home.cluster, known, self.programs).command(part.name))
+        process = self._api_server.process()
+        if process is not None:
+            process.kill()
+            assert eventually(lambda: self._api_server.process() is None)
+        self._start_api_server()
 
     def wait(self) -> None:
         """Until it answers again."""
         with api.client(self.kubeconfig) as http:
-            assert eventually(lambda: api.answers(http), 60)
+            assert eventually(lambda: api.answers(http) or self._start_again(), 90)
+
+    @property
+    def _api_server(self) -> Part:
+        return Part("kube-apiserver", self.home.cluster)
+
+    def _start_again(self) -> bool:
+        """If it could not listen: meanwhile its port may have been somebody's for a moment."""
+        if self._api_server.process() is None:
+            self._start_api_server()
+        return False
+
+    def _start_api_server(self) -> None:
+        known = ports.recorded(self.home.cluster)
+        layout = Layout(self.home.cluster, known, self.programs)
+        self._api_server.start(layout.command(self._api_server.name))
 
 
 @dataclass(frozen=True)
