@@ -6,7 +6,6 @@ The material is in a Secret, and pods run once it was there; a license that is l
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -45,17 +44,10 @@ def revision(
     return text.apply(lambda known: hashlib.sha256(known.encode()).hexdigest()[:16])
 
 
-def rollout(
-    deployment: apps.v1.Deployment, place: Place
-) -> pulumi.Output[Mapping[str, Any] | None]:
-    """Whose pods are waited for; None for a Deployment that a refresh has found gone."""
+def rollout(place: Place) -> dict[str, pulumi.Input[str]]:
+    """Whose pods are waited for: by name, since a preview may not know what the cluster answers."""
     selector = ",".join(f"{name}={value}" for name, value in place.labels.selector.items())
-
-    def of(namespace: str, owner: str | None) -> Mapping[str, Any] | None:
-        known = {"namespace": namespace, "selector": selector, "uid": owner}
-        return known if owner else None
-
-    return pulumi.Output.all(place.namespace, _uid(deployment)).apply(lambda known: of(*known))
+    return {"namespace": place.namespace, "name": place.object_name, "selector": selector}
 
 
 def material_secret(

@@ -191,7 +191,7 @@ class Provisioner(pulumi.ComponentResource):
             revision=revision(
                 self._template, self._replicas, self.deployment, self._args.image.reference
             ),
-            rollout=None if _names_itself(want) else rollout(self.deployment, self._place),
+            rollout=None if _names_itself(want) else rollout(self._place),
             enabled=self.key.enabled,
             opts=self._place.child(self.deployment),
         )

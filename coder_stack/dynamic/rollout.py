@@ -28,17 +28,20 @@ class Rollout(Kubeconfig):
     """A Deployment; the cluster is the stack's unless one is given."""
 
     namespace: str
+    name: str
     selector: str
     """Its pods' labels as `a=b,c=d`."""
-    uid: str
 
 
 class _Owner(WireModel):
+    kind: str
+    name: str
     uid: str
 
 
 class _Metadata(WireModel):
     name: str
+    created: str = Field(alias="creationTimestamp")
     annotations: Mapping[str, str] = {}
     owners: tuple[_Owner, ...] = Field(default=(), alias="ownerReferences")
 
@@ -54,9 +57,11 @@ class ReplicaSet(WireModel):
         text = self.metadata.annotations.get(_REVISION, "")
         return int(text) if text.isdecimal() else 0
 
-    def is_of(self, uid: str) -> bool:
-        """Whether that Deployment made it."""
-        return any(owner.uid == uid for owner in self.metadata.owners)
+    def made_by(self, deployment: str) -> str:
+        """The uid of the Deployment of that name that made it; empty if another one did."""
+        ours = ("Deployment", deployment)
+        owners = self.metadata.owners
+        return next((each.uid for each in owners if (each.kind, each.name) == ours), "")
 
 
 class _ReplicaSets(WireModel):
@@ -70,19 +75,26 @@ def newest_pods(rollout: Rollout, stack: Kubeconfig) -> str:
     except ValidationError:
         why = "the answer is not one of a Kubernetes API server; check the kubeconfig's server."
         raise ApiServerRefused(_OPERATION, why) from None
-    prefix = pod_prefix(found, rollout.uid)
+    prefix = pod_prefix(found, rollout.name)
     if not prefix:
         why = "this cluster does not know the Deployment; check kubernetes.kubeconfig."
         raise ApiServerRefused(_OPERATION, why)
     return prefix
 
 
-def pod_prefix(replica_sets: Sequence[ReplicaSet], uid: str) -> str:
-    """How pods of the Deployment's newest ReplicaSet are named; empty if it has none."""
-    own = [each for each in replica_sets if each.is_of(uid)]
+def pod_prefix(replica_sets: Sequence[ReplicaSet], deployment: str) -> str:
+    """How pods of the Deployment's newest ReplicaSet are named; empty if it has none.
+
+    A Deployment that came back counts from one again, while the sets of the former one may linger.
+    """
+    own = [each for each in replica_sets if each.made_by(deployment)]
     if not own:
         return ""
-    return f"{max(own, key=lambda each: each.revision).metadata.name}-"[:_LONGEST_PREFIX]
+    owner = max(own, key=lambda each: each.metadata.created).made_by(deployment)
+    newest = max(
+        (each for each in own if each.made_by(deployment) == owner), key=lambda each: each.revision
+    )
+    return f"{newest.metadata.name}-"[:_LONGEST_PREFIX]
 
 
 def _get(rollout: Rollout, stack: Kubeconfig) -> bytes:

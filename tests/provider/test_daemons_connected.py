@@ -45,22 +45,27 @@ def cluster(tmp_path: Path) -> Iterator[ApiServer]:
         yield server
 
 
-def rolled(cluster: ApiServer, **revisions: int) -> dict[str, Any]:
-    """A Deployment whose ReplicaSets have these revisions, beside one of somebody else."""
-    rows = [(f"eu-provisioner-{name}", number, "eu") for name, number in revisions.items()]
+def rolled(cluster: ApiServer, *, former: int = 0, **revisions: int) -> dict[str, Any]:
+    """A Deployment whose ReplicaSets have these revisions, beside one of somebody else.
+
+    `former` is the revision of a set whose Deployment of the same name is gone.
+    """
+    rows = [(f"eu-provisioner-{name}", number, "eu", "eu") for name, number in revisions.items()]
+    rows += [("eu-provisioner-0", former, "eu", "former")] if former else []
     items = [
         {
             "metadata": {
                 "name": name,
+                "creationTimestamp": f"2026-01-01T00:00:0{0 if uid == 'former' else 1}Z",
                 "annotations": {"deployment.kubernetes.io/revision": str(number)},
-                "ownerReferences": [{"kind": "Deployment", "name": owner, "uid": f"{owner}-uid"}],
+                "ownerReferences": [{"kind": "Deployment", "name": owner, "uid": uid}],
             }
         }
-        for name, number, owner in [*rows, ("us-provisioner-9", 99, "us")]
+        for name, number, owner, uid in [*rows, ("us-provisioner-9", 99, "us", "us")]
     ]
     body = {"kind": "ReplicaSetList", "apiVersion": "apps/v1", "items": items}
     cluster.trouble = (200, json.dumps(body).encode())
-    place = {"namespace": "coder", "selector": "a=b", "uid": "eu-uid"}
+    place = {"namespace": "coder", "name": "eu", "selector": "a=b"}
     return {"kubeconfig": cluster.kubeconfig, **place}
 
 
@@ -185,6 +190,19 @@ def test_P4_after_a_rollback_the_pods_of_the_older_set_are_the_newest(
     assert daemons.create(wish(licensed, key.id, rollout=back)).outputs["connected"] is True
 
 
+def test_P4_pods_of_a_deployment_that_came_back_are_newer_than_those_of_the_former(
+    licensed: Simulation, daemons: Driven, cluster: ApiServer
+) -> None:
+    """It counts its revisions from one again."""
+    key = Key(licensed, "fleet")
+    key.daemon("eu-provisioner-0-ddddd")
+    back = rolled(cluster, former=7, **{"1": 1})
+    with pytest.raises(Failure, match="0 of 1 have connected"):
+        daemons.create(wish(licensed, key.id, rollout=back, timeout_seconds=0.2))
+    key.daemon("eu-provisioner-1-eeeee")
+    assert daemons.create(wish(licensed, key.id, rollout=back)).outputs["count"] == 1
+
+
 @pytest.mark.parametrize("trouble", ["refused", "another cluster", "no answer", "not Kubernetes"])
 def test_P4_without_an_answer_of_the_cluster_every_daemon_counts_and_it_is_said(
     licensed: Simulation, daemons: Driven, cluster: ApiServer, said: Said, trouble: str
@@ -197,7 +215,7 @@ def test_P4_without_an_answer_of_the_cluster_every_daemon_counts_and_it_is_said(
         case "refused":
             cluster.refuse(403, "Forbidden")
         case "another cluster":
-            rollout = {**rollout, "uid": "nobody-knows"}
+            rollout = {**rollout, "name": "nobody-knows"}
         case "no answer":
             rollout = {**rollout, "kubeconfig": "/nowhere"}
         case _:

@@ -239,9 +239,9 @@ class TestKey:
             "enabled": True,
             "rollout": {
                 "namespace": "coder",
+                "name": "fleet-provisioner",
                 "selector": "app.kubernetes.io/name=coder-provisioner,"
                 "app.kubernetes.io/instance=fleet",
-                "uid": "fleet-deployment-uid",
             },
         }
         assert wanted.items() <= asked.items()
