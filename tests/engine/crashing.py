@@ -166,7 +166,7 @@ class Crashes:
         raise AssertionError(f"{name} never got through: {passed}")
 
     def tell(self, call: Call) -> bool:
-        """Before a call is passed on: whether it is cut off, for its caller is dead."""
+        """Before a call is passed on: whether it is cut off."""
         with self._lock:
             if not call.changes or self._run is None:
                 return False
@@ -184,7 +184,7 @@ class Crashes:
                 self._late[str(call)] = point
                 return False
             self._kill(victim)
-            return _caller_dies(call, victim)
+            return _is_cut_off(call, victim)
 
     def told(self, call: Call) -> bool:
         """After a call was answered: whether the answer is lost."""
@@ -193,14 +193,14 @@ class Crashes:
             if point is None:
                 return False
             self._kill(point.victim)
-            return _caller_dies(call, point.victim) or point.victim == _name(call.server)
+            return _is_cut_off(call, point.victim)
 
     def _next_victim(self, call: Call, *, before: bool) -> Victim:
         assert self._run is not None
         if not self._run.process.is_running():
             return "machine"  # a provider that has outlived its engine goes on until then
         for victim in islice(self.victims, len(VICTIMS)):
-            if not before or victim == _name(call.server) or _caller_dies(call, victim):
+            if not before or _is_cut_off(call, victim):
                 return victim
         return victim
 
@@ -212,7 +212,8 @@ class Crashes:
         with log.open("wb") as output:
             process = psutil.Popen(
                 [*words, project.stack.name, "--non-interactive", "--color", "never"],
-                cwd=project.folder, env={**os.environ, **project.environment},
+                cwd=project.folder,
+                env={**os.environ, **project.environment, "CODER_STACK_DEADLINE": self._deadline},
                 stdout=output, stderr=subprocess.STDOUT,
             )  # fmt: skip
             self._run = Run(process)
@@ -226,6 +227,11 @@ class Crashes:
         said = log.read_text(errors="replace")
         self.stack.said.append(said)
         return code, said
+
+    @property
+    def _deadline(self) -> str:
+        """A coderd that comes back is waited for; one that does not is soon given up."""
+        return "60" if self.coderd_comes_back else "5"
 
     def _settle(self, process: psutil.Popen) -> None:
         """Wait for the engine, and for a provider that outlived it to finish what it was at."""
@@ -264,10 +270,11 @@ def _name(server: str) -> str:
     return "coderd" if server == "coderd" else "API server"
 
 
-def _caller_dies(call: Call, victim: Victim) -> bool:
-    """Kubernetes' own objects are the other plugin's calls."""
+def _is_cut_off(call: Call, victim: Victim) -> bool:
+    """Whether caller or server of this call dies. Most objects are the other plugin's calls."""
     ours = call.server == "coderd" or OPERATOR_SECRET in call.path
-    return victim == "machine" or (victim == "provider" and ours)
+    caller = victim == "machine" or (victim == "provider" and ours)
+    return caller or victim == _name(call.server)
 
 
 def _is_provider(process: psutil.Process) -> bool:

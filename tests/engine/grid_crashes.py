@@ -15,7 +15,6 @@ from tests.reports import keep_for_the_summary
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.usefixtures("impatient"),
     pytest.mark.xdist_group("mortal"),
     pytest.mark.timeout(7200),
 ]

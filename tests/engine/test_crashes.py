@@ -22,7 +22,6 @@ from tests.tripwire import Call
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.usefixtures("impatient"),
     pytest.mark.xdist_group("mortal"),
     pytest.mark.timeout(3000),
 ]
