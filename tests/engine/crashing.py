@@ -29,6 +29,7 @@ from sandbox.coderd.rules.world import Settings
 from sandbox.engine import Engine
 from sandbox.home import CHECKOUT
 from sandbox.pods import playing
+from tests.ending import end_with_this_run
 from tests.engine.deployed import Deployed
 from tests.harness import OwnCluster, Project, eventually
 from tests.provider.api_server import write_kubeconfig
@@ -38,6 +39,8 @@ Victim = Literal["engine", "provider", "machine", "coderd", "API server"]
 VICTIMS: tuple[Victim, ...] = ("engine", "coderd", "provider", "API server", "machine")
 """`machine` is the engine with all its plugins, as when a CI runner loses its power."""
 OPERATOR_SECRET = "secrets/coder-operator"
+_FRESH = ("--fresh", "--unlicensed", "--api-rate-limit", "-1")
+_STARTS = 20
 _MOST_RUNS = 150
 _LONGEST_RUN = 240.0
 
@@ -58,8 +61,8 @@ class CoderdProcess:
 
     def __init__(self, folder: Path) -> None:
         self._state = folder / "coderd.json"
+        self.url = ""
         self._process = self._started(0)
-        self.url = self._url
 
     def kill(self) -> None:
         """As the kernel does when memory runs out."""
@@ -70,9 +73,6 @@ class CoderdProcess:
         if self._process.poll() is not None:
             self._process = self._started(httpx.URL(self.url).port or 0)
 
-    def end(self) -> None:
-        self.kill()
-
     @property
     def records(self) -> Records:
         """What it would know after a restart."""
@@ -81,15 +81,20 @@ class CoderdProcess:
         return world.records
 
     def _started(self, port: int) -> subprocess.Popen[str]:
-        options = ["--fresh", "--unlicensed", "--api-rate-limit", "-1"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "coder_stack.cli", "sandbox", "coderd", "--port", str(port),
-             "--state", str(self._state), *options],
-            cwd=CHECKOUT, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert process.stdout is not None
-        self._url = str(json.loads(process.stdout.readline())["url"])
-        return process
+        """Try again while somebody else has the port, which nobody kept while coderd was dead."""
+        for _ in range(_STARTS):
+            process = subprocess.Popen(
+                [sys.executable, "-m", "coder_stack.cli", "sandbox", "coderd", "--port", str(port),
+                 "--state", str(self._state), *_FRESH],
+                cwd=CHECKOUT, stdout=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            assert process.stdout is not None
+            if hello := process.stdout.readline():
+                self.url = str(json.loads(hello)["url"])
+                end_with_this_run(process.pid)
+                return process
+            process.communicate()
+        raise AssertionError(f"coderd could not be started on port {port}")
 
 
 @dataclass
@@ -301,7 +306,7 @@ def crashing(
     """The stack, configured and not yet up. At the end nothing of it may have leaked."""
     with ExitStack() as open_:
         coderd = CoderdProcess(folder)
-        open_.callback(coderd.end)
+        open_.callback(coderd.kill)
         wires = tuple(
             open_.enter_context(tripwire(server, open_.enter_context(upstream)))
             for server, upstream in (

@@ -1,12 +1,15 @@
 """A provider process and a simulated coderd for each test that asks for them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from tests.provider.api_server import ApiServer, api_server
 from tests.provider.driver import Driven, ProviderProcess, Said, provider_process
+from tests.provider.operators import PASSWORD, PASSWORDS, Place
 from tests.simulation import Simulation, simulated
 
 
@@ -54,3 +57,25 @@ def keys(shared_process: ProviderProcess) -> Driven:
 def licenses(shared_process: ProviderProcess) -> Driven:
     """Licenses, likewise."""
     return shared_process.of(LicenseProvider())
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[ApiServer]:
+    """With the first user's password in a Secret."""
+    with api_server(tmp_path) as server:
+        server.put(PASSWORDS, password=PASSWORD)
+        yield server
+
+
+@pytest.fixture
+def place(cluster: ApiServer) -> Iterator[Place]:
+    """A coderd that nobody has set up yet."""
+    with simulated(fresh=True) as coderd:
+        yield Place(coderd, cluster)
+
+
+@pytest.fixture
+def elsewhere(cluster: ApiServer) -> Iterator[Place]:
+    """Another one, whose operator's Secret has the same name."""
+    with simulated(fresh=True) as coderd:
+        yield Place(coderd, cluster)

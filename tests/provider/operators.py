@@ -3,13 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
+from coder_stack.dynamic.license import LicenseProvider
+from coder_stack.dynamic.operator_access import OperatorAccessProvider
+from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from sandbox.coderd.server import FIRST_USER
 from tests.provider.api_server import ApiServer
-from tests.simulation import Simulation
+from tests.provider.driver import Held, ProviderProcess
+from tests.simulation import Simulation, license_text
 
 PASSWORD = "A-Rather-Long-Secret-7"
 HOME = "coder/coder-operator"
 PASSWORDS = "coder/first-user"
+ACCESS, KEYS, LICENSES = OperatorAccessProvider(), ProvisionerKeyProvider(), LicenseProvider()
 
 
 @dataclass(frozen=True)
@@ -64,3 +69,37 @@ class Place:
         """Whether coderd accepts the token at home."""
         user = self.coderd.act("GET", "/api/v2/users/me", token=self.token or "none")
         return user["username"] != ""
+
+
+def licensed(place: Place, process: ProviderProcess) -> tuple[Held, Held, Held]:
+    """Operator access, a license and a key, as one update leaves them."""
+    access = process.of(ACCESS).create(place.wish())
+    license_ = process.of(LICENSES).create({"connection": place.connection, "jwt": license_text()})
+    return access, license_, process.of(KEYS).create(key_wish(place))
+
+
+def key_wish(place: Place, **more: Any) -> dict[str, Any]:
+    return {
+        "connection": place.connection,
+        "organization": "coder",
+        "base_name": "fleet",
+        "deployment_id": place.coderd.world.records.deployment_id,
+        **more,
+    }
+
+
+def keys(coderd: Simulation) -> list[str]:
+    return [key.name for key in coderd.world.records.provisioner_keys.values()]
+
+
+def revoke_all_tokens(place: Place) -> None:
+    """As an administrator in the dashboard would; expiry looks the same to us."""
+    place.coderd.world.records.api_keys.clear()
+
+
+def given(place: Place, username: str = "robot") -> dict[str, Any]:
+    """A token of the user's own instead of the one that was made."""
+    made = place.coderd.act("POST", "/_sim/users", {"username": username, "roles": ["owner"]},
+                            token=place.token or "")  # fmt: skip
+    connection = {**place.coderd.connection, "credential": "config"}
+    return {"connection": connection, "token": made["token"], "wait_seconds": 5}

@@ -4,8 +4,6 @@ Each test is a bad day: a first run that dies, a renewed or rotated token, a cha
 move to another coderd, a look beside an update.
 """
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,65 +12,23 @@ import pytest
 from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
 from coder_stack.dynamic.entitlements import EntitlementsProvider
 from coder_stack.dynamic.feature_gate import FeatureGateProvider
-from coder_stack.dynamic.license import LicenseProvider
-from coder_stack.dynamic.operator_access import OperatorAccessProvider
-from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from coder_stack.dynamic.proxy_health import ProxyHealthProvider
 from sandbox.coderd.rules.identifiers import hashed_password
-from tests.provider.api_server import ApiServer, api_server
 from tests.provider.driver import Failure, Held, ProviderProcess, provider_process
-from tests.provider.operators import HOME, PASSWORD, PASSWORDS, Place
+from tests.provider.operators import (
+    ACCESS,
+    HOME,
+    KEYS,
+    LICENSES,
+    PASSWORD,
+    PASSWORDS,
+    Place,
+    given,
+    keys,
+    licensed,
+    revoke_all_tokens,
+)
 from tests.simulation import Simulation, license_text, simulated
-
-ACCESS, KEYS, LICENSES = OperatorAccessProvider(), ProvisionerKeyProvider(), LicenseProvider()
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[ApiServer]:
-    with api_server(tmp_path) as server:
-        server.put(PASSWORDS, password=PASSWORD)
-        yield server
-
-
-@pytest.fixture
-def place(cluster: ApiServer) -> Iterator[Place]:
-    """A coderd that nobody has set up yet."""
-    with simulated(fresh=True) as coderd:
-        yield Place(coderd, cluster)
-
-
-@pytest.fixture
-def elsewhere(cluster: ApiServer) -> Iterator[Place]:
-    """Another one, whose operator's Secret has the same name."""
-    with simulated(fresh=True) as coderd:
-        yield Place(coderd, cluster)
-
-
-def licensed(place: Place, process: ProviderProcess) -> tuple[Held, Held, Held]:
-    """Operator access, a license and a key, as one update leaves them."""
-    access = process.of(ACCESS).create(place.wish())
-    license_ = process.of(LICENSES).create({"connection": place.connection, "jwt": license_text()})
-    return access, license_, process.of(KEYS).create(key_wish(place))
-
-
-def key_wish(place: Place, **more: Any) -> dict[str, Any]:
-    return {
-        "connection": place.connection,
-        "organization": "coder",
-        "base_name": "fleet",
-        "deployment_id": place.coderd.world.records.deployment_id,
-        **more,
-    }
-
-
-def keys(coderd: Simulation) -> list[str]:
-    return [key.name for key in coderd.world.records.provisioner_keys.values()]
-
-
-def revoke_all_tokens(place: Place) -> None:
-    """As an administrator in the dashboard would; expiry looks the same to us."""
-    place.coderd.world.records.api_keys.clear()
-
 
 # A first run that dies (CP9) ---------------------------------------------------------------------
 
@@ -231,14 +187,6 @@ def test_CP10_no_state_keeps_a_copy(place: Place, process: ProviderProcess) -> N
 
 
 # From one home to another (CP10) -----------------------------------------------------------------
-
-
-def given(place: Place, username: str = "robot") -> dict[str, Any]:
-    """A token of the user's own instead of the one that was made."""
-    made = place.coderd.act("POST", "/_sim/users", {"username": username, "roles": ["owner"]},
-                            token=place.token or "")  # fmt: skip
-    connection = {**place.coderd.connection, "credential": "config"}
-    return {"connection": connection, "token": made["token"], "wait_seconds": 5}
 
 
 def test_CP10_a_given_token_takes_the_place_of_the_made_one_and_leaves_nothing_of_it(
@@ -490,272 +438,6 @@ def test_CP10_a_secret_of_ours_is_for_the_coderd_that_it_names(
         assert "is not sent to" in later.stderr
     assert place.coderd.requests() == []
     assert elsewhere.lets_in
-
-
-# Bad input ---------------------------------------------------------------------------------------
-
-
-def test_a_wrong_password_is_one_sentence_and_changes_nothing(
-    place: Place, process: ProviderProcess
-) -> None:
-    process.of(ACCESS).create(place.wish())
-    other = Place(place.coderd, place.cluster, home="coder/other")
-    place.cluster.put(PASSWORDS, password="Wrong-But-Long-Enough-1!")
-    with pytest.raises(Failure) as failed:
-        process.of(ACCESS).create(other.wish())
-    assert "Forbidden: operator access, create: Cannot log in: coderd does not accept" in (
-        failed.value.last
-    )
-    assert "pulumi config set --secret initialPassword" in failed.value.last
-    assert other.token is None
-
-
-@pytest.mark.parametrize("token", ["two words", "ünprintable"])
-@pytest.mark.parametrize("home", ["config", "Secret"])
-def test_a_text_that_cannot_be_a_token_is_named_at_preview(
-    place: Place, process: ProviderProcess, token: str, home: str
-) -> None:
-    wish: dict[str, Any] = {"connection": place.coderd.connection, "token": token}
-    if home == "Secret":
-        place.cluster.put("coder/theirs", token=token)
-        credential = place.secret("coder/theirs", "token")
-        wish = {"connection": {**place.coderd.connection, "credential": credential}}
-    ((path, why),) = process.of(ACCESS).check(wish).failures
-    assert path == ""
-    assert why.endswith("holds characters that no token has; copy it again.")
-    assert token not in why
-
-
-@pytest.mark.parametrize("state", ["revoked", "expired", "not an owner's"])
-def test_a_bad_token_is_named_at_preview(
-    place: Place, process: ProviderProcess, state: str
-) -> None:
-    process.of(ACCESS).create(place.wish())
-    roles = [] if state == "not an owner's" else ["owner"]
-    token = place.coderd.act("POST", "/_sim/users", {"username": "robot", "roles": roles},
-                             token=place.token or "")["token"]  # fmt: skip
-    record = place.coderd.world.records.api_keys[token.partition("-")[0]]
-    if state == "expired":
-        record.expires_at = record.created_at
-    if state == "revoked":
-        place.coderd.act("DELETE", f"/api/v2/users/me/keys/{token.partition('-')[0]}", token=token)
-    place.coderd.forget_requests()
-    checked = process.of(ACCESS).check({"connection": place.coderd.connection, "token": token})
-    ((path, why),) = checked.failures
-    assert path == ""
-    assert why.startswith("Forbidden: ")
-    assert ("give a token of an owner" if state == "not an owner's" else "renew it") in why
-    assert token not in why
-    assert place.coderd.requests("POST") == []
-
-
-def test_the_password_of_somebody_who_is_no_owner_leaves_neither_token_nor_secret(
-    place: Place, process: ProviderProcess
-) -> None:
-    process.of(ACCESS).create(place.wish())
-    (user,) = place.coderd.world.records.users.values()
-    user.roles = []
-    before = place.token_names
-    other = Place(place.coderd, place.cluster, home="coder/other")
-    with pytest.raises(Failure) as failed:
-        process.of(ACCESS).create(other.wish(token_name="other"))
-    assert failed.value.last == (
-        "Failed: Forbidden: operator access, create: Cannot make the operator's token: "
-        "admin@example.com is no owner of coderd; declare e-mail and password of an owner, or give "
-        "a session token of one."
-    )
-    assert (other.token, place.token_names) == (None, before), "not even the login's session"
-
-
-def test_with_SSO_only_coderds_own_word_is_heard(place: Place, process: ProviderProcess) -> None:
-    process.of(ACCESS).create(place.wish())
-    place.coderd.refuse(403, "Password authentication is disabled.", "*/login", count=-1)
-    other = Place(place.coderd, place.cluster, home="coder/other")
-    with pytest.raises(Failure) as failed:
-        process.of(ACCESS).create(other.wish())
-    assert "password authentication is disabled in coderd" in failed.value.last
-    assert "give a session token" in failed.value.last
-    assert other.token is None
-
-
-@pytest.mark.parametrize("stack", ["new", "existing"])
-@pytest.mark.parametrize("missing", ["token", "password"])
-def test_a_secret_without_the_key_asked_for_is_named_at_preview(
-    place: Place, process: ProviderProcess, missing: str, stack: str
-) -> None:
-    place.cluster.put("coder/theirs", something="else")
-    theirs = place.secret("coder/theirs", missing)
-    wish = place.wish(password_secret=theirs)
-    if missing == "token":
-        wish = {"connection": {**place.coderd.connection, "credential": theirs}}
-    held = {"connection": wish["connection"]} if stack == "existing" else {}
-    ((path, why),) = process.of(ACCESS).check(wish, held).failures
-    assert path == ""
-    assert why.startswith("SecretMissing: ")
-    assert f'Secret coder/theirs: it has no key "{missing}"; add it.' in why
-    assert place.coderd.requests("POST") == []
-
-
-@pytest.mark.parametrize("missing", ["token", "password"])
-def test_a_secret_that_may_come_with_this_very_update_is_a_warning_at_a_first_preview(
-    place: Place, process: ProviderProcess, missing: str
-) -> None:
-    theirs = place.secret("coder/theirs", missing)
-    wish = place.wish(password_secret=theirs)
-    if missing == "token":
-        wish = {"connection": {**place.coderd.connection, "credential": theirs}}
-    assert process.of(ACCESS).check(wish).failures == []
-    assert "SecretMissing: " in process.stderr
-    with pytest.raises(Failure) as failed:
-        process.of(ACCESS).create(wish)
-    assert failed.value.last.startswith("Failed: SecretMissing: operator access, create: ")
-    assert re.search(r"Secret coder/theirs:? .*does not exist; .*create it\.", failed.value.last)
-
-
-@pytest.mark.parametrize("data", [{"token": "somebody-elses"}, {"other": "value"}])
-def test_a_secret_that_somebody_else_made_under_that_name_is_named_at_preview(
-    place: Place, process: ProviderProcess, data: dict[str, str]
-) -> None:
-    place.cluster.put(HOME, **data)
-    ((path, why),) = process.of(ACCESS).check(place.wish()).failures
-    assert path == ""
-    assert f"Conflict: Cannot use Secret {HOME}: it is there and is not this program's; " in why
-    assert place.coderd.requests("POST") == []
-
-
-def test_a_password_that_coderd_finds_too_weak_is_one_sentence(
-    place: Place, process: ProviderProcess
-) -> None:
-    place.cluster.put(PASSWORDS, password="weak")
-    with pytest.raises(Failure) as failed:
-        process.of(ACCESS).create(place.wish())
-    assert "coderd finds the password too weak or too long; choose a longer one" in (
-        failed.value.last
-    )
-    assert (place.token, list(place.coderd.world.records.users)) == (None, [])
-
-
-@pytest.mark.parametrize(
-    ("project", "key"), [("coder-stack", "initialPassword"), ("app", "coder-stack:initialPassword")]
-)
-def test_CP9_the_command_that_sets_the_password_is_right_in_any_project(
-    place: Place, project: str, key: str
-) -> None:
-    """A plain `initialPassword` would be that of the project, which may be a library user's."""
-    with provider_process(environment={"PULUMI_PROJECT": project}) as process:
-        ((_, why),) = process.of(ACCESS).check(place.wish(password_secret=None)).failures
-    assert why.endswith(f"pulumi config set --secret {key}")
-
-
-# Stacks of the first version ---------------------------------------------------------------------
-
-
-def of_the_first_version(held: Held, token: str, **more: Any) -> Held:
-    """A state as it was then: no home named, and a copy of the token."""
-    connection = {k: v for k, v in held.outputs["connection"].items() if k != "credential"}
-    outputs = {**held.outputs, "connection": connection, "token": token, **more}
-    new = ("make_token", "password_hash", "accepted", "owner", "reason", "password_secret")
-    outputs = {key: value for key, value in outputs.items() if key not in new}
-    inputs = {key: outputs[key] for key in held.inputs if key in outputs and key != "token"}
-    return Held(held.id, outputs, inputs)
-
-
-@pytest.fixture
-def old_stack(place: Place) -> tuple[Held, Held, Held]:
-    """With a password that was made up, and is in the state alone."""
-    with provider_process() as first:
-        access, license_, key = licensed(place, first)
-    token = place.token or ""
-    del place.cluster.secrets[HOME]
-    return (
-        of_the_first_version(access, token, password=PASSWORD),
-        of_the_first_version(license_, token),
-        of_the_first_version(key, token),
-    )
-
-
-def test_CP10_an_existing_stack_moves_over_in_one_update_without_a_rotation(
-    place: Place, old_stack: tuple[Held, Held, Held]
-) -> None:
-    access, license_, key = old_stack
-    token, wish = access.outputs["token"], place.wish(password_secret=None)
-    with provider_process() as up:
-        driven = up.of(ACCESS)
-        assert driven.check(wish, access.inputs).failures == []
-        now = driven.update(access, wish)
-        assert "pulumi config set --secret initialPassword" in up.stderr
-        difference = up.of(KEYS).diff(key, up.of(KEYS).check(key_wish(place), key.inputs).inputs)
-        assert difference.replaces == []
-        moved = [
-            up.of(KEYS).update(key, key_wish(place)),
-            up.of(LICENSES).update(
-                license_, {"connection": place.connection, "jwt": license_.outputs["jwt"]}
-            ),
-        ]
-    assert place.token == token
-    for each in (now, *moved):
-        assert token not in str(each)
-    assert place.cluster.text(HOME, "password") == PASSWORD, "it is not in the state alone"
-    revoke_all_tokens(place)
-    with provider_process() as later:
-        assert later.of(ACCESS).check(wish, now.inputs).failures == []
-        later.of(ACCESS).update(now, wish)
-    assert place.lets_in
-
-
-def moved_over(place: Place, old_stack: tuple[Held, Held, Held]) -> Held:
-    """Operator access after the first update, without a declared password."""
-    with provider_process() as up:
-        return up.of(ACCESS).update(old_stack[0], place.wish(password_secret=None))
-
-
-def test_CP9_a_password_that_was_made_up_leaves_our_secret_once_it_is_declared(
-    place: Place, old_stack: tuple[Held, Held, Held]
-) -> None:
-    held = moved_over(place, old_stack)
-    with provider_process() as up:
-        assert up.of(ACCESS).check(place.wish(password_secret=None), held.inputs).failures == []
-        assert "is declared nowhere" in up.stderr, "until somebody does it"
-        up.of(ACCESS).update(held, place.wish())
-    assert place.cluster.text(HOME, "password") is None
-    assert place.lets_in
-
-
-@pytest.mark.parametrize("by", ["destroy", "a given token"])
-def test_CP9_a_password_that_is_declared_nowhere_outlives_the_token(
-    place: Place, old_stack: tuple[Held, Held, Held], by: str
-) -> None:
-    held = moved_over(place, old_stack)
-    with provider_process() as run:
-        if by == "destroy":
-            run.of(ACCESS).delete(held)
-        else:
-            run.of(ACCESS).update(held, given(place))
-        assert f"Secret {HOME} was left: it holds the first user's password" in run.stderr
-    assert (place.token, "coder-stack" in place.token_names) == (None, False)
-    with provider_process() as again:
-        again.of(ACCESS).create(place.wish(password_secret=None))
-    assert place.lets_in
-
-
-def test_CP10_a_state_that_has_not_moved_can_be_refreshed_twice_and_destroyed(
-    place: Place, old_stack: tuple[Held, Held, Held]
-) -> None:
-    for _ in range(2):
-        with provider_process({}) as refresh:
-            kinds = (ACCESS, LICENSES, KEYS)
-            seen = [
-                refresh.of(kind).read(held) for kind, held in zip(kinds, old_stack, strict=True)
-            ]
-            access, license_, key = old_stack = tuple(each for each in seen if each)  # type: ignore[assignment]
-            assert refresh.stderr == ""
-    with provider_process({}) as destroy:
-        destroy.of(KEYS).delete(key)
-        destroy.of(LICENSES).delete(license_)
-        destroy.of(ACCESS).delete(access)
-        assert destroy.stderr == ""
-    assert (keys(place.coderd), place.coderd.license_ids()) == ([], [])
-    assert place.token_names == []
 
 
 # What only reads ---------------------------------------------------------------------------------

@@ -1,30 +1,13 @@
 """Operator access through the real provider process: bootstrap, given tokens, readiness."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
-from tests.provider.api_server import ApiServer, api_server
 from tests.provider.driver import UNKNOWN, Driven, Failure, Held, ProviderProcess, provider_process
-from tests.provider.operators import HOME, PASSWORD, PASSWORDS, Place
-from tests.simulation import Simulation, simulated
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[ApiServer]:
-    with api_server(tmp_path) as server:
-        server.put(PASSWORDS, password=PASSWORD)
-        yield server
-
-
-@pytest.fixture
-def fresh(cluster: ApiServer) -> Iterator[Place]:
-    """A coderd that nobody has set up yet."""
-    with simulated(fresh=True) as simulation:
-        yield Place(simulation, cluster)
+from tests.provider.operators import HOME, PASSWORD, Place
+from tests.simulation import Simulation
 
 
 @pytest.fixture
@@ -41,24 +24,24 @@ def names(coderd: Simulation) -> list[str]:
 
 
 def test_CP5_CP6_bootstrap_creates_user_and_token_and_says_who_and_where(
-    fresh: Place, driven: Driven
+    place: Place, driven: Driven
 ) -> None:
-    held = driven.create(fresh.wish())
-    world = fresh.coderd.world
+    held = driven.create(place.wish())
+    world = place.coderd.world
     assert held.id == "admin"
     assert held.outputs["deployment_id"] == world.records.deployment_id
     assert held.outputs["version"] == world.settings.version
-    assert (held.outputs["user"], held.outputs["url"]) == ("admin", fresh.coderd.url)
-    assert fresh.lets_in
-    assert fresh.token_names == ["coder-stack"], "the login's session was given back"
-    assert fresh.coderd.requests()[:2] == ["GET /healthz", "GET /api/v2/buildinfo"]
+    assert (held.outputs["user"], held.outputs["url"]) == ("admin", place.coderd.url)
+    assert place.lets_in
+    assert place.token_names == ["coder-stack"], "the login's session was given back"
+    assert place.coderd.requests()[:2] == ["GET /healthz", "GET /api/v2/buildinfo"]
 
 
 def test_CP10_the_token_is_in_its_secret_and_nothing_of_it_or_the_password_in_state(
-    fresh: Place, driven: Driven
+    place: Place, driven: Driven
 ) -> None:
-    held = driven.create(fresh.wish())
-    token = fresh.token
+    held = driven.create(place.wish())
+    token = place.token
     assert token is not None
     assert held.outputs["token_id"] == token.partition("-")[0], "the public half"
     for secret in (token, PASSWORD):
@@ -66,24 +49,24 @@ def test_CP10_the_token_is_in_its_secret_and_nothing_of_it_or_the_password_in_st
         assert secret not in str(held.inputs)
 
 
-def test_CP6_the_token_lives_as_long_as_coderd_lets_an_owner(fresh: Place, driven: Driven) -> None:
-    driven.create(fresh.wish(token_days=90.0))
-    (key,) = fresh.coderd.world.records.api_keys.values()
+def test_CP6_the_token_lives_as_long_as_coderd_lets_an_owner(place: Place, driven: Driven) -> None:
+    driven.create(place.wish(token_days=90.0))
+    (key,) = place.coderd.world.records.api_keys.values()
     assert key.lifetime_seconds == 7 * 24 * 3600
 
 
 def test_K8_a_generated_token_name_carries_the_stack_and_is_kept(
-    fresh: Place, driven: Driven
+    place: Place, driven: Driven
 ) -> None:
-    held = driven.create(fresh.wish(owner="1a2b3c4d"))
-    assert fresh.token_names == ["coder-stack-1a2b3c4d"]
-    assert driven.check(fresh.wish(owner="another"), held.inputs).inputs["token_name"] == (
+    held = driven.create(place.wish(owner="1a2b3c4d"))
+    assert place.token_names == ["coder-stack-1a2b3c4d"]
+    assert driven.check(place.wish(owner="another"), held.inputs).inputs["token_name"] == (
         "coder-stack-1a2b3c4d"
     )
 
 
-def test_read_finds_the_same_and_no_drift(fresh: Place, driven: Driven) -> None:
-    held = driven.create(fresh.wish())
+def test_read_finds_the_same_and_no_drift(place: Place, driven: Driven) -> None:
+    held = driven.create(place.wish())
     seen = driven.read(held)
     assert seen is not None
     assert (seen.outputs, seen.inputs) == (held.outputs, held.inputs)
@@ -144,73 +127,73 @@ def test_a_bad_connection_is_refused_at_preview_by_its_path(driven: Driven) -> N
 @pytest.mark.parametrize("kind", ["drop_before", "drop_after"])
 @pytest.mark.parametrize("path", ["/api/v2/users/first", "*/users/login", "*/keys/tokens"])
 def test_U3_a_lost_answer_is_looked_up_before_it_is_repeated(
-    fresh: Place, driven: Driven, path: str, kind: str
+    place: Place, driven: Driven, path: str, kind: str
 ) -> None:
-    fresh.coderd.fault(kind, path, method="POST")
-    driven.create(fresh.wish())
-    assert fresh.lets_in
-    assert len(fresh.coderd.world.records.users) == 1
-    assert [name for name in fresh.token_names if name] == ["coder-stack"]
+    place.coderd.fault(kind, path, method="POST")
+    driven.create(place.wish())
+    assert place.lets_in
+    assert len(place.coderd.world.records.users) == 1
+    assert [name for name in place.token_names if name] == ["coder-stack"]
 
 
-def test_U3_a_token_that_a_lost_run_left_is_replaced(fresh: Place, driven: Driven) -> None:
-    driven.create(fresh.wish())
-    del fresh.cluster.secrets[HOME]
+def test_U3_a_token_that_a_lost_run_left_is_replaced(place: Place, driven: Driven) -> None:
+    driven.create(place.wish())
+    del place.cluster.secrets[HOME]
     with provider_process() as another_run:
-        another_run.of(OperatorAccessProvider()).create(fresh.wish())
-    assert fresh.lets_in
-    assert fresh.token_names == ["coder-stack"]
+        another_run.of(OperatorAccessProvider()).create(place.wish())
+    assert place.lets_in
+    assert place.token_names == ["coder-stack"]
 
 
-def test_U3_a_token_that_a_lost_run_kept_is_taken_over(fresh: Place, driven: Driven) -> None:
-    driven.create(fresh.wish())
-    before = fresh.token
+def test_U3_a_token_that_a_lost_run_kept_is_taken_over(place: Place, driven: Driven) -> None:
+    driven.create(place.wish())
+    before = place.token
     with provider_process() as another_run:
-        another_run.of(OperatorAccessProvider()).create(fresh.wish())
-    assert fresh.token == before
+        another_run.of(OperatorAccessProvider()).create(place.wish())
+    assert place.token == before
 
 
 def test_a_secret_of_that_name_that_somebody_else_made_is_left_alone(
-    fresh: Place, driven: Driven
+    place: Place, driven: Driven
 ) -> None:
     """Also if it came after the preview; that names it, too (test_credentials.py)."""
-    inputs = driven.check(fresh.wish()).inputs
-    fresh.cluster.put(HOME, token="somebody-elses")
+    inputs = driven.check(place.wish()).inputs
+    place.cluster.put(HOME, token="somebody-elses")
     with pytest.raises(Failure) as failed:
         driven.create_checked(inputs)
     assert "is not this program's" in failed.value.last
-    assert fresh.token == "somebody-elses"
-    assert fresh.coderd.requests("POST") == []
+    assert place.token == "somebody-elses"
+    assert place.coderd.requests("POST") == []
 
 
-def test_a_token_that_cannot_be_kept_is_not_left_in_coderd(fresh: Place, driven: Driven) -> None:
-    fresh.cluster.refuse(403, "Forbidden")
-    fresh.cluster.reads_in_trouble = True
+def test_a_token_that_cannot_be_kept_is_not_left_in_coderd(place: Place, driven: Driven) -> None:
+    place.cluster.refuse(403, "Forbidden")
+    place.cluster.reads_in_trouble = True
     with pytest.raises(Failure) as failed:
-        driven.create(fresh.wish())
+        driven.create(place.wish())
     assert "right to create and patch Secrets" in failed.value.last
-    assert fresh.token_names == []
+    assert place.token_names == []
 
 
 @pytest.mark.parametrize(
     ("status", "message"), [(403, "Forbidden."), (500, "oops"), (200, "no user")]
 )
 def test_U1_a_doubtful_answer_renews_nothing(
-    fresh: Place, driven: Driven, status: int, message: str
+    place: Place, driven: Driven, status: int, message: str
 ) -> None:
-    held = driven.create(fresh.wish())
-    fresh.coderd.refuse(status, message, "/api/v2/users/me", count=-1)
+    held = driven.create(place.wish())
+    place.coderd.refuse(status, message, "/api/v2/users/me", count=-1)
     assert driven.diff(held, held.inputs).changes == "unknown"
     with pytest.raises(Failure):
         driven.read(held)
-    assert fresh.token_names == ["coder-stack"]
+    assert place.token_names == ["coder-stack"]
 
 
 @pytest.mark.parametrize("fact", ["deployment_id", "version"])
 def test_CP5_P4_another_deployment_or_version_behind_the_same_url_makes_an_update_due(
-    fresh: Place, driven: Driven, fact: str
+    place: Place, driven: Driven, fact: str
 ) -> None:
-    held = driven.create(fresh.wish())
+    held = driven.create(place.wish())
     moved = Held(held.id, {**held.outputs, fact: "of-yesterday"}, held.inputs)
     assert driven.diff(moved, held.inputs).changes == "some"
 
@@ -224,10 +207,10 @@ def test_CP5_a_coderd_that_never_answers_fails_at_the_deadline(driven: Driven) -
     )
 
 
-def test_CP5_a_coderd_that_is_still_starting_is_waited_for(fresh: Place, driven: Driven) -> None:
-    fresh.coderd.fault("html", "/healthz", count=2, status=200)
-    driven.create(fresh.wish())
-    assert fresh.lets_in
+def test_CP5_a_coderd_that_is_still_starting_is_waited_for(place: Place, driven: Driven) -> None:
+    place.coderd.fault("html", "/healthz", count=2, status=200)
+    driven.create(place.wish())
+    assert place.lets_in
 
 
 def test_CP8_plain_http_to_another_machine_is_refused_at_preview_unless_a_setting_says_so(
@@ -241,32 +224,32 @@ def test_CP8_plain_http_to_another_machine_is_refused_at_preview_unless_a_settin
 
 
 def test_K6_destroy_revokes_our_token_and_is_never_blocked(
-    fresh: Place, driven: Driven, process: ProviderProcess
+    place: Place, driven: Driven, process: ProviderProcess
 ) -> None:
-    held = driven.create(fresh.wish())
+    held = driven.create(place.wish())
     destroy = process.of(OperatorAccessProvider())
     destroy.delete(held)
-    assert fresh.token_names == []
-    assert fresh.token is None, "and so is its Secret"
+    assert place.token_names == []
+    assert place.token is None, "and so is its Secret"
     destroy.delete(held)
-    assert len(fresh.coderd.world.records.users) == 1, "the first user stays"
+    assert len(place.coderd.world.records.users) == 1, "the first user stays"
 
 
 def test_K6_a_token_that_nobody_knows_any_more_is_named(
-    fresh: Place, driven: Driven, process: ProviderProcess
+    place: Place, driven: Driven, process: ProviderProcess
 ) -> None:
-    held = driven.create(fresh.wish())
-    del fresh.cluster.secrets[HOME]
+    held = driven.create(place.wish())
+    del place.cluster.secrets[HOME]
     process.of(OperatorAccessProvider()).delete(held)
     assert 'operator access: token "coder-stack" may still be in coderd' in process.stderr
 
 
 def test_K6_without_coderd_the_secret_goes_and_a_warning_tells_of_the_token(
-    fresh: Place, driven: Driven
+    place: Place, driven: Driven
 ) -> None:
-    held = driven.create(fresh.wish())
+    held = driven.create(place.wish())
     with provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process:
-        fresh.coderd.fault("drop_before", count=-1)
+        place.coderd.fault("drop_before", count=-1)
         process.of(OperatorAccessProvider()).delete(held)
         assert "operator access, delete" in process.stderr
-    assert fresh.token is None
+    assert place.token is None
