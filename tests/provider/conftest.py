@@ -60,7 +60,7 @@ def licenses(shared_process: ProviderProcess) -> Driven:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[ApiServer]:
+def secrets_api(tmp_path: Path) -> Iterator[ApiServer]:
     """With the first user's password in a Secret."""
     with api_server(tmp_path) as server:
         server.put(PASSWORDS, password=PASSWORD)
@@ -68,14 +68,14 @@ def cluster(tmp_path: Path) -> Iterator[ApiServer]:
 
 
 @pytest.fixture
-def place(cluster: ApiServer) -> Iterator[Place]:
+def place(secrets_api: ApiServer) -> Iterator[Place]:
     """A coderd that nobody has set up yet."""
     with simulated(fresh=True) as coderd:
-        yield Place(coderd, cluster)
+        yield Place(coderd, secrets_api)
 
 
 @pytest.fixture
-def elsewhere(cluster: ApiServer) -> Iterator[Place]:
+def elsewhere(secrets_api: ApiServer) -> Iterator[Place]:
     """Another one, whose operator's Secret has the same name."""
     with simulated(fresh=True) as coderd:
-        yield Place(coderd, cluster)
+        yield Place(coderd, secrets_api)
