@@ -1,4 +1,4 @@
-"""A local S3 server (moto) with one empty bucket, for the tests of the state backend.
+"""A local object store (moto) with one empty bucket, for the tests of the state backend.
 
 A process of its own, with packages of its own: moto's AWS library does not fit to the program's.
 """

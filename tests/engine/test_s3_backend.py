@@ -1,4 +1,4 @@
-"""The state in S3: kept there, encrypted there, locked there (docs/pipelines.md). Against moto."""
+"""The state in an object store (moto): kept, encrypted and locked there (docs/pipelines.md)."""
 
 import json
 from collections.abc import Iterator
