@@ -23,6 +23,7 @@ from coder_stack.coderd.errors import (
     InvalidConnection,
     ProtocolError,
     RateLimited,
+    RouteAbsent,
     ServerFault,
     Unavailable,
 )
@@ -94,6 +95,10 @@ def _refused(call: Call, answer: Answer) -> CoderdError:
         why = "coderd failed internally; look into its log."
         doubt = call.changes_something
         return ServerFault(call.operation, why, may_have_happened=doubt, status=answer.status)
+    if answer.from_coderd and answer.status == 405 and call.feature:
+        # The AGPL build reads organizations on the same path, so it says no to the method alone.
+        why = "this build of coderd cannot do that; the AGPL build lacks the licensed features."
+        return RouteAbsent(call.operation, why, status=405)
     if answer.from_coderd:
         return _protocol(
             call, "status", "coderd gave an answer that this call does not have", answer.status

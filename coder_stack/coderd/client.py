@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from coder_stack.coderd.connection import Connection, TokenSource
 from coder_stack.coderd.endpoints.access import AccessEndpoints
 from coder_stack.coderd.endpoints.licenses import LicenseEndpoints
+from coder_stack.coderd.endpoints.organizations import OrganizationEndpoints
 from coder_stack.coderd.endpoints.provisioners import ProvisionerEndpoints
 from coder_stack.coderd.endpoints.proxies import ProxyEndpoints
 from coder_stack.coderd.endpoints.server import ServerEndpoints
@@ -25,7 +26,12 @@ __all__ = ["Coderd"]
 
 
 class Coderd(
-    ServerEndpoints, AccessEndpoints, LicenseEndpoints, ProvisionerEndpoints, ProxyEndpoints
+    ServerEndpoints,
+    AccessEndpoints,
+    LicenseEndpoints,
+    OrganizationEndpoints,
+    ProvisionerEndpoints,
+    ProxyEndpoints,
 ):
     """A coderd, reached by `connection`; `transport` is another way in (tests, Kubernetes)."""
 

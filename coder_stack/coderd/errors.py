@@ -19,6 +19,7 @@ CoderdError                     reason                 what it is, and the requi
 │   ├── RouteAbsent             NotSupported           L7: 404 `Route not found.` (AGPL build)
 │   ├── NotFound                NotFound               U1, K6: coderd's own 404: really gone
 │   ├── Conflict                Conflict               K2: 409, or the 500 of a unique name
+│   ├── NotEmpty                NotEmpty               500: an organization that holds something
 │   ├── DuplicateLicense        DuplicateLicense       L5: the 500 of `licenses_jwt_key`
 │   ├── InvalidLicense          InvalidLicense         L7: 400, with the check that failed
 │   ├── InvalidRequest          InvalidRequest         P2: 400, with the fields
@@ -52,6 +53,7 @@ __all__ = [
     "LicenseCheck",
     "NeverSent",
     "NoAnswer",
+    "NotEmpty",
     "NotEntitled",
     "NotFound",
     "PasswordLoginDisabled",
@@ -223,6 +225,18 @@ class Conflict(Refused):
     """The name is taken, or the first user exists."""
 
     reason = Reason.CONFLICT
+
+
+class NotEmpty(Refused):
+    """The organization still holds `contents`, such as `2 workspaces`."""
+
+    reason = Reason.NOT_EMPTY
+
+    def __init__(
+        self, operation: str, why: str, *, contents: tuple[str, ...], status: int | None = None
+    ) -> None:
+        super().__init__(operation, why, status=status)
+        self.contents = contents
 
 
 class DuplicateLicense(Refused):

@@ -166,6 +166,8 @@ class Organization(WireModel):
     id: UUID
     name: str
     display_name: Text = ""
+    description: Text = ""
+    icon: Text = ""
     is_default: bool = False
 
 

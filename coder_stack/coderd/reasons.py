@@ -24,6 +24,7 @@ class Reason(StrEnum):
     NOT_SUPPORTED = "NotSupported"
     NOT_FOUND = "NotFound"
     CONFLICT = "Conflict"
+    NOT_EMPTY = "NotEmpty"
     DUPLICATE_LICENSE = "DuplicateLicense"
     INVALID_LICENSE = "InvalidLicense"
     INVALID_REQUEST = "InvalidRequest"

@@ -21,6 +21,7 @@ from coder_stack.coderd.errors import (
     InvalidRequest,
     KeyRejected,
     LicenseCheck,
+    NotEmpty,
     NotEntitled,
     NotFound,
     PasswordLoginDisabled,
@@ -110,6 +111,18 @@ def _conflict(call: Call, status: int, _: Said) -> CoderdError:
     )
 
 
+def _not_empty(call: Call, status: int, said: Said) -> CoderdError:
+    found = re.finditer(
+        r"\b(\d+) (?:workspace|template|member|group|provisioner key)s?\b", said.detail
+    )
+    contents = tuple(match[0] for match in found)
+    # coderd finds nothing to count when the user may look into it but not delete it.
+    if not contents:
+        return _forbidden(call, status, said)
+    why = f"it still holds {', '.join(contents)}; remove them first."
+    return NotEmpty(call.operation, why, contents=contents, status=status)
+
+
 def _duplicate_license(call: Call, status: int, _: Said) -> CoderdError:
     why = "this license is stored already; find it in the list of licenses."
     return DuplicateLicense(call.operation, why, status=status)
@@ -129,6 +142,16 @@ def _invalid(call: Call, status: int, said: Said) -> CoderdError:
     about = f" of {', '.join(fields)}" if fields else ""
     why = f"coderd does not allow the value{about}; correct it."
     return InvalidRequest(call.operation, why, fields=fields, status=status)
+
+
+def _reserved_name(call: Call, status: int, _: Said) -> CoderdError:
+    why = "coderd reserves this name; choose another one."
+    return InvalidRequest(call.operation, why, fields=("name",), status=status)
+
+
+def _default_organization(call: Call, status: int, _: Said) -> CoderdError:
+    why = "coderd does not let its default organization be deleted; keep it."
+    return InvalidRequest(call.operation, why, status=status)
 
 
 def _bad_password(call: Call, status: int, _: Said) -> CoderdError:
@@ -216,6 +239,8 @@ _ROWS = (
     _Row(400, _invalid, r"^Validation failed\.$|^Request body must be valid JSON\.$"),
     _Row(400, _invalid, r"^Name (is required|must be at most|cannot be reserved name)"),
     _Row(400, _invalid, r'^Cannot (delete|update) |^The name "primary" is reserved'),
+    _Row(400, _reserved_name, r"^Organization name .* is reserved\.$"),
+    _Row(400, _default_organization, r"^Default organization cannot be deleted"),
     _Row(400, _invalid, r"^Failed to (validate )?create API key"),
     _Row(400, _invalid),
     _Row(401, _key_rejected, _KEY_INVALID),
@@ -238,6 +263,7 @@ _ROWS = (
     _Row(409, _conflict),
     _Row(500, _forbidden, detail=r"rbac: forbidden"),
     _Row(500, _duplicate_license, detail=r"licenses_jwt_key"),
+    _Row(500, _not_empty, r"^Error deleting organization\.$"),
     _Row(500, _conflict, detail=r"duplicate key value violates unique constraint"),
     _Row(
         500,

@@ -1,21 +1,19 @@
-"""The server itself: is it there, who is it, which organizations does it hold (CP5)."""
+"""The server itself: is it there, and who is it (CP5)."""
 
 from pydantic import TypeAdapter
 
-from coder_stack.coderd.call import Call, quoted
+from coder_stack.coderd.call import Call
 from coder_stack.coderd.caller import Caller
 from coder_stack.coderd.errors import ProtocolError
-from coder_stack.coderd.models import BuildInfo, List, Organization
+from coder_stack.coderd.models import BuildInfo
 
 __all__ = ["ServerEndpoints"]
 
 _BUILD_INFO = TypeAdapter(BuildInfo)
-_ORGANIZATION = TypeAdapter(Organization)
-_ORGANIZATIONS = TypeAdapter[tuple[Organization, ...]](List[Organization])
 
 
 class ServerEndpoints(Caller):
-    """Health, build and organizations."""
+    """Health and build."""
 
     def healthz(self) -> None:
         """Ends without an error once coderd serves requests. It does no checks beyond that."""
@@ -34,19 +32,3 @@ class ServerEndpoints(Caller):
             auth="none",
         )
         return self._ask(call, _BUILD_INFO)
-
-    def organizations(self) -> tuple[Organization, ...]:
-        """Those the token's user may read, in no order."""
-        call = Call(
-            operation="list organizations", method="GET", path=("api", "v2", "organizations")
-        )
-        return self._ask(call, _ORGANIZATIONS)
-
-    def organization(self, name_or_id: str = "default") -> Organization:
-        """By name (any case), id, or the word `default`. By id, deleted ones are found too."""
-        call = Call(
-            operation=f"look up organization {quoted(name_or_id)}",
-            method="GET",
-            path=("api", "v2", "organizations", name_or_id),
-        )
-        return self._ask(call, _ORGANIZATION)

@@ -16,6 +16,10 @@ EVERY_CALL: dict[str, Callable[[Coderd], object]] = {
     "build_info": lambda c: c.build_info(),
     "organizations": lambda c: c.organizations(),
     "organization": lambda c: c.organization("dev"),
+    "create_organization": lambda c: c.create_organization("dev", icon="/i.png"),
+    "update_organization": lambda c: c.update_organization(UUID(ID), name="dev"),
+    "delete_organization": lambda c: c.delete_organization(UUID(ID)),
+    "workspace_count": lambda c: c.workspace_count(UUID(ID)),
     "has_first_user": lambda c: c.has_first_user(),
     "create_first_user": lambda c: c.create_first_user(
         email="a@b.test", username="admin", password=PASSWORD_
@@ -53,6 +57,7 @@ POSTS = (
     "create_first_user",
     "create_token",
     "add_license",
+    "create_organization",
     "create_provisioner_key",
     "create_workspace_proxy",
 )
@@ -63,6 +68,8 @@ CHANGE_SOMETHING = (
     "login",  # it may arrive twice: a session that nobody uses ends by itself
     "delete_token",
     "delete_license",
+    "update_organization",
+    "delete_organization",
     "delete_provisioner_key",
     "update_workspace_proxy",
     "delete_workspace_proxy",

@@ -27,7 +27,16 @@ USER = {
     "organization_ids": [ID],
     "roles": [{"name": "owner", "display_name": "Owner"}],
 }
-ORGANIZATION = {"id": ID, "name": "coder", "display_name": "Coder", "is_default": True}
+ORGANIZATION = {
+    "id": ID,
+    "name": "coder",
+    "display_name": "Coder",
+    "icon": "/i.png",
+    "description": "All of us",
+    "created_at": TIME,
+    "updated_at": TIME,
+    "is_default": True,
+}
 LICENSE_ITEM = {"id": 3, "uuid": ID, "uploaded_at": TIME, "claims": {"version": 3, "jti": ID}}
 ENTITLEMENTS = {
     "features": {
@@ -96,6 +105,10 @@ GOOD: dict[str, tuple[int, Any]] = {
     "build_info": (200, BUILD),
     "organizations": (200, [ORGANIZATION]),
     "organization": (200, ORGANIZATION),
+    "create_organization": (201, ORGANIZATION),
+    "update_organization": (200, ORGANIZATION),
+    "delete_organization": (200, {"message": "Organization has been deleted."}),
+    "workspace_count": (200, {"workspaces": [{"id": ID}], "count": 2}),
     "has_first_user": (200, {"message": "The initial user has already been created!"}),
     "create_first_user": (201, {"user_id": ID, "organization_id": ID}),
     "login": (201, {"session_token": "sessionses-SECRETsession"}),

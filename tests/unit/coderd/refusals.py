@@ -8,6 +8,7 @@ from coder_stack.coderd import (
     InvalidLicense,
     InvalidRequest,
     KeyRejected,
+    NotEmpty,
     NotEntitled,
     NotFound,
     PasswordLoginDisabled,
@@ -21,7 +22,10 @@ from tests.unit.coderd.fakes import message
 
 SIGNED_OUT = "You are signed out or your session has expired. Please sign in again to continue."
 GONE = "Resource not found or you do not have access to this resource"
-RBAC = message("An internal server error occurred.", "unauthorized: rbac: forbidden")
+FORBIDDEN = "unauthorized: rbac: forbidden"
+RBAC = message("An internal server error occurred.", FORBIDDEN)
+UNDELETED = "Error deleting organization."
+HOLDS = "This organization has {} that must be deleted first."
 UNIQUE = 'pq: duplicate key value violates unique constraint "'
 BAD = "Invalid license"
 CSRF = b"Something is wrong with your CSRF token.\n"
@@ -90,6 +94,38 @@ REFUSALS: list[tuple[str, int, object, type[CoderdError]]] = [
     ("create_token", 500, message("Failed to create API key."), ServerFault),
     ("token", 404, message(GONE), NotFound),
     ("delete_token", 404, message(GONE), NotFound),
+    # 4. organizations
+    (
+        "create_organization",
+        403,
+        message("Multiple Organizations is a Premium feature. Contact sales!"),
+        NotEntitled,
+    ),
+    (
+        "create_organization",
+        400,
+        message('Organization name "default" is reserved.'),
+        InvalidRequest,
+    ),
+    ("create_organization", 409, message("Organization already exists with that name."), Conflict),
+    ("create_organization", 500, message("Internal error inserting …", FORBIDDEN), ForbiddenByRole),
+    (
+        "update_organization",
+        409,
+        message('Organization already exists with the name "dev".', fields=["name"]),
+        Conflict,
+    ),
+    ("update_organization", 404, message(GONE), NotFound),
+    (
+        "delete_organization",
+        400,
+        message("Default organization cannot be deleted."),
+        InvalidRequest,
+    ),
+    ("delete_organization", 500, message(UNDELETED, HOLDS.format("1 template")), NotEmpty),
+    ("delete_organization", 500, message(UNDELETED, HOLDS.format("")), ForbiddenByRole),
+    ("delete_organization", 500, message("Internal error deleting …", FORBIDDEN), ForbiddenByRole),
+    ("delete_organization", 404, message(GONE), NotFound),
     # 5. licenses
     ("licenses", 500, message("Internal error parsing licenses."), ServerFault),
     ("add_license", 400, message("Validation failed.", fields=["license"]), InvalidLicense),

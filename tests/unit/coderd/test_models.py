@@ -157,6 +157,31 @@ def test_a_proxy_is_updated_with_all_its_texts() -> None:
     assert result.proxy.status.report.errors == ()
 
 
+def test_an_organization_is_updated_in_what_is_given() -> None:
+    """Absent is "keep it" to coderd, and an empty description is an empty description."""
+    sent: list[Any] = []
+
+    def server(request: httpx.Request) -> httpx.Response:
+        sent.append((request.method, request.url.path, json.loads(request.content)))
+        return answer(*GOOD["update_organization"])
+
+    coderd(server).update_organization(UUID(ID), display_name="Dev", description="")
+
+    body = {"display_name": "Dev", "description": ""}
+    assert sent == [("PATCH", f"/api/v2/organizations/{ID}", body)]
+
+
+def test_workspaces_are_counted_without_being_listed() -> None:
+    asked: list[httpx.URL] = []
+
+    def server(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url)
+        return answer(*GOOD["workspace_count"])
+
+    assert coderd(server).workspace_count(UUID(ID)) == 2
+    assert dict(asked[0].params) == {"q": f"organization:{ID}", "limit": "1"}
+
+
 def entitled(*features: str, **others: Any) -> Entitlements:
     named = {name: {"entitlement": "entitled", "enabled": True} for name in features}
     return Entitlements.model_validate(ENTITLEMENTS | {"features": named} | others)

@@ -18,6 +18,7 @@ LEAVES = [
     (errors.InvalidLicense, "InvalidLicense", True),
     (errors.InvalidRequest, "InvalidRequest", True),
     (errors.KeyRejected, "KeyRejected", True),
+    (errors.NotEmpty, "NotEmpty", True),
     (errors.NotEntitled, "NotEntitled", True),
     (errors.NotFound, "NotFound", True),
     (errors.PasswordLoginDisabled, "Forbidden", True),

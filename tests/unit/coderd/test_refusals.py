@@ -6,13 +6,15 @@ from coder_stack.coderd import (
     CoderdError,
     InvalidLicense,
     InvalidRequest,
+    NotEmpty,
     NotEntitled,
     PasswordLoginDisabled,
+    RouteAbsent,
     Unauthenticated,
 )
 from tests.unit.coderd.every_call import EVERY_CALL
 from tests.unit.coderd.fakes import SECRETS, always, answer, coderd, error_of, message, shown
-from tests.unit.coderd.refusals import BAD, REFUSALS
+from tests.unit.coderd.refusals import BAD, HOLDS, REFUSALS, UNDELETED
 
 
 @pytest.mark.parametrize("marked", [True, False], ids=["with version header", "header stripped"])
@@ -119,3 +121,24 @@ def test_CP6_single_sign_on_only_is_no_wrong_password(said: str, sentence: str) 
     assert error.credential == "password"
     assert sentence in str(error)
     assert str(error).endswith("give a session token (secret config token, or access.tokenSecret).")
+
+
+def test_an_organization_that_holds_something_says_what() -> None:
+    """Only kinds that are known are repeated, with their numbers: the rest is the server's text."""
+    held = "1 workspace, 12 members, 2 provisioner keys, 3 SECRETS"
+    client = coderd(always(answer(500, message(UNDELETED, HOLDS.format(held)))))
+
+    error = error_of(lambda: EVERY_CALL["delete_organization"](client))
+
+    assert isinstance(error, NotEmpty)
+    assert error.contents == ("1 workspace", "12 members", "2 provisioner keys")
+    assert "it still holds 1 workspace, 12 members, 2 provisioner keys; remove" in str(error)
+    assert not error.may_have_happened
+
+
+def test_L7_an_agpl_build_that_reads_organizations_cannot_change_them() -> None:
+    """It has the path and not the method: 405 instead of 404."""
+    for method in ("create_organization", "update_organization", "delete_organization"):
+        error = error_of(lambda name=method: EVERY_CALL[name](coderd(always(answer(405, b"")))))
+
+        assert isinstance(error, RouteAbsent)

@@ -1,0 +1,120 @@
+"""Organizations, and how many workspaces are in one.
+
+Every build of coderd reads them; changing them needs `multiple_organizations`.
+"""
+
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from coder_stack.coderd.call import Call, quoted
+from coder_stack.coderd.caller import Caller
+from coder_stack.coderd.models import List, Organization, WireModel
+
+__all__ = ["OrganizationEndpoints"]
+
+
+class _Workspaces(WireModel):
+    count: int
+
+
+_ORGANIZATION = TypeAdapter(Organization)
+_ORGANIZATIONS = TypeAdapter[tuple[Organization, ...]](List[Organization])
+_WORKSPACES = TypeAdapter(_Workspaces)
+_PATH = ("api", "v2", "organizations")
+_FEATURE = "multiple_organizations"
+
+
+class OrganizationEndpoints(Caller):
+    """Organizations. Changes take the id, which a rename does not touch."""
+
+    def organizations(self) -> tuple[Organization, ...]:
+        """Those the token's user may read, in no order; deleted ones are left out."""
+        call = Call(operation="list organizations", method="GET", path=_PATH)
+        return self._ask(call, _ORGANIZATIONS)
+
+    def organization(self, name_or_id: str = "default") -> Organization:
+        """By name (any case), id, or the word `default`.
+
+        By id, deleted ones are found too, and nothing in the answer says so: only the list tells.
+        """
+        call = Call(
+            operation=f"look up organization {quoted(name_or_id)}",
+            method="GET",
+            path=(*_PATH, name_or_id),
+        )
+        return self._ask(call, _ORGANIZATION)
+
+    def create_organization(
+        self, name: str, *, display_name: str = "", description: str = "", icon: str = ""
+    ) -> Organization:
+        """Create it, with the token's user as its only member; Conflict if the name is taken.
+
+        Without a display name coderd stores the name as one.
+        """
+        call = Call(
+            operation=f"create organization {quoted(name)}",
+            method="POST",
+            path=_PATH,
+            success=frozenset({201}),
+            body={
+                "name": name,
+                "display_name": display_name,
+                "description": description,
+                "icon": icon,
+            },
+            feature=_FEATURE,
+        )
+        return self._ask(call, _ORGANIZATION)
+
+    def update_organization(
+        self,
+        organization: UUID,
+        *,
+        name: str | None = None,
+        display_name: str | None = None,
+        description: str | None = None,
+        icon: str | None = None,
+    ) -> Organization:
+        """Change what is given; coderd takes an empty name or display name for "keep it".
+
+        It changes a deleted organization too: look into the list first.
+        """
+        wanted = {
+            "name": name,
+            "display_name": display_name,
+            "description": description,
+            "icon": icon,
+        }
+        call = Call(
+            operation=f"update organization {quoted(name or organization)}",
+            method="PATCH",
+            path=(*_PATH, str(organization)),
+            body={field: value for field, value in wanted.items() if value is not None},
+            feature=_FEATURE,
+            repeatable=True,
+        )
+        return self._ask(call, _ORGANIZATION)
+
+    def delete_organization(self, organization: UUID) -> None:
+        """Free the name at once; may be repeated. NotEmpty while it holds anything."""
+        call = Call(
+            operation=f"delete organization {quoted(organization)}",
+            method="DELETE",
+            path=(*_PATH, str(organization)),
+            feature=_FEATURE,
+        )
+        self._done(call)
+
+    def workspace_count(self, organization: UUID) -> int:
+        """Count the workspaces that the token's user may read; an owner may read all.
+
+        An organization that does not exist has none.
+        """
+        call = Call(
+            operation=f"count the workspaces of organization {quoted(organization)}",
+            method="GET",
+            path=("api", "v2", "workspaces"),
+            query={"q": f"organization:{organization}", "limit": "1"},
+        )
+        return self._ask(call, _WORKSPACES).count
