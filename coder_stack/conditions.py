@@ -1,8 +1,8 @@
 """Conditions: what is known about each part, in four fixed words, from observed facts (S1).
 
 Pure functions from facts to a Condition; no I/O. Messages are stable (no times, no counts that move
-by themselves beyond what was asked for, no request ids) and never hold a secret. Reasons are the
-words of coderd/reasons.py, plus `Ready` and its kin for what is well.
+by themselves beyond what was asked for, no request ids) and never hold a secret. A reason is a word
+of coderd/reasons.py or a ConditionReason; docs/reasons.md explains both.
 """
 
 import base64
@@ -18,6 +18,7 @@ from coder_stack.coderd.reasons import Reason
 
 __all__ = [
     "Condition",
+    "ConditionReason",
     "LicenseFacts",
     "aggregate",
     "bootstrap_secret_ready",
@@ -36,6 +37,12 @@ __all__ = [
 ]
 
 Status = Literal["True", "False", "Unknown"]
+ConditionReason = Literal[
+    "AllReady", "Applied", "ChangeDeferred", "Connected", "Entitled", "Found", "GracePeriod",
+    "Healthy", "Issued", "LastKnown", "LoggedIn", "NotSeen", "Ready", "Registered",
+    "RotationDeferred", "ScaledToZero", "SeveralReasons", "TooFew", "Unhealthy", "Unreachable",
+    "Unregistered", "VersionSkew", "Written",
+]  # fmt: skip
 ENTITLED = ("entitled", "grace_period")
 
 
@@ -220,7 +227,8 @@ def daemons_connected(
         return _bad(kind, component, reason, why, status="Unknown")
     if not connected:
         why = f"Coderd has lately seen fewer daemons with this key than wanted, {minimum}."
-        return _bad(kind, component, reason or "TooFew", why)
+        too_few: ConditionReason = "TooFew"
+        return _bad(kind, component, reason or too_few, why)
     if skewed:
         why = f"Connected, but not with coderd's version: {', '.join(sorted(skewed))}."
         return _good(kind, component, "VersionSkew", why)
@@ -256,7 +264,7 @@ def proxy_healthy(component: str, *, provisioned: bool, health: str) -> Conditio
         return _good(kind, component, "Healthy", "Coderd reaches it.")
     if health in ("", "unknown", "unregistered"):
         why = "It has not reported to coderd yet."
-        said = "Unregistered" if health == "unregistered" else "NotSeen"
+        said: ConditionReason = "Unregistered" if health == "unregistered" else "NotSeen"
         return _bad(kind, component, said, why, "Unknown")
     why = f"Coderd calls it {health}."
     return _bad(kind, component, health.capitalize(), why)
@@ -270,9 +278,10 @@ def aggregate(conditions: Iterable[Condition]) -> Condition:
         if found:
             reasons = sorted({each.reason for each in found})
             named = ", ".join(sorted(f"{each.component}/{each.type}" for each in found))
+            several: ConditionReason = "SeveralReasons"
             return Condition(
                 component="stack", type="Ready", status=status,
-                reason=reasons[0] if len(reasons) == 1 else "SeveralReasons",
+                reason=reasons[0] if len(reasons) == 1 else several,
                 message=f"Not ready: {named}.",
             )  # fmt: skip
     return _good("Ready", "stack", "AllReady", "Every condition holds.")
@@ -280,8 +289,8 @@ def aggregate(conditions: Iterable[Condition]) -> Condition:
 
 def _pods(kind: str, component: str, wanted: int, ready: int) -> Condition:
     if wanted == 0:
-        why = "Scaled to zero by the config."
-        return _bad(kind, component, "ScaledToZero", why)
+        scaled: ConditionReason = "ScaledToZero"
+        return _bad(kind, component, scaled, "Scaled to zero by the config.")
     if ready >= wanted:
         return _good(kind, component, "Ready", f"{wanted} of {wanted} pods are ready.")
     why = f"{ready} of {wanted} pods are ready."
@@ -289,7 +298,12 @@ def _pods(kind: str, component: str, wanted: int, ready: int) -> Condition:
 
 
 def _left_alone(
-    kind: str, component: str, who: str, put_off: str, deferred: Sequence[str], reason: str
+    kind: str,
+    component: str,
+    who: str,
+    put_off: ConditionReason,
+    deferred: Sequence[str],
+    reason: str,
 ) -> Condition:
     """There, but not as the config asks: it waits for a license, or coderd did not answer."""
     if deferred:
@@ -299,7 +313,7 @@ def _left_alone(
     return _bad(kind, component, reason, f"{who} was left as it is: {reason}.", "Unknown")
 
 
-def _good(kind: str, component: str, reason: str, message: str) -> Condition:
+def _good(kind: str, component: str, reason: ConditionReason, message: str) -> Condition:
     return Condition(component=component, type=kind, status="True", reason=reason, message=message)
 
 

@@ -9,6 +9,7 @@ import pytest
 from coder_stack.coderd import errors
 from coder_stack.coderd.preflight import FindingReason
 from coder_stack.coderd.reasons import Reason
+from coder_stack.conditions import ConditionReason
 from sandbox.home import CHECKOUT
 
 DOCS = sorted(
@@ -24,7 +25,14 @@ def rows(page: str) -> dict[str, list[str]]:
 
 
 def test_every_reason_is_explained_and_no_other() -> None:
-    assert set(rows("docs/reasons.md")) == {str(reason) for reason in Reason}
+    in_use = {*map(str, Reason), *get_args(FindingReason), *get_args(ConditionReason)}
+    assert set(rows("docs/reasons.md")) == in_use
+
+
+def test_reasons_are_in_alphabetical_order_and_each_has_a_next_step() -> None:
+    table = rows("docs/reasons.md")
+    assert list(table) == sorted(table)
+    assert all(row[1] and row[2] for row in table.values())
 
 
 def test_what_the_docs_call_temporary_is_temporary() -> None:
@@ -42,13 +50,15 @@ def not_abstract(leaf: type[errors.CoderdError]) -> bool:
     return hasattr(leaf, "reason")
 
 
+def anchors(page: Path) -> set[str]:
+    """What GitHub makes of a page's headings."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
 def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
-
-
-def test_every_reason_of_a_license_that_will_not_do_is_in_the_runbooks() -> None:
-    page = (CHECKOUT / "docs/runbooks.md").read_text()
-    for reason in get_args(FindingReason):
-        assert f"`{reason}`" in page, reason
+    for target, heading in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", page.read_text()):
+        linked = page.parent / target if target else page
+        assert linked.exists(), f"{page.name} links to {target}"
+        assert not heading or heading in anchors(linked), f"{page.name} links to {target}#{heading}"
