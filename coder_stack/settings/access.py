@@ -1,7 +1,7 @@
-"""How this program reaches and enters coderd, and which license it brings.
+"""How this program connects and authenticates to coderd, and where the license is.
 
-Tokens, passwords and licenses themselves are secrets of the stack, or stand in Kubernetes Secrets
-that are named here; none passes through a model.
+Tokens, passwords and licenses are secrets of the stack, or are in Kubernetes Secrets that these
+settings name. None of them is a value of a model.
 """
 
 from collections.abc import Collection, Iterator
@@ -54,41 +54,41 @@ class PasswordSecret(Part):
 
 
 class Access(Part):
-    """The way to coderd's API from where Pulumi runs, and the operator's account."""
+    """How Pulumi connects to coderd's API, and with which account."""
 
     url: Url | None = Field(
         default=None,
         description=(
-            "Where Pulumi reaches coderd. Default: `controlPlane.accessUrl`, if that is set, else "
-            "through the API server."
+            "URL at which Pulumi reaches coderd. Default: `controlPlane.accessUrl`; if that is not "
+            "set, through the API server."
         ),
     )
     through_api_server: bool = Field(
         default=False,
         description=(
-            "Reach coderd's Service through the Kubernetes API server, with the kubeconfig's rights"
-            " alone: needs no DNS name and no ingress."
+            "Reach coderd's Service through the Kubernetes API server. Needs only the kubeconfig, "
+            "no DNS name and no Ingress."
         ),
     )
     ca_bundle: str | None = Field(
         default=None,
         min_length=1,
-        description="Certificate authorities that signed coderd's certificate: a path, or PEM.",
+        description="CA bundle to verify coderd's certificate with: a path, or PEM.",
     )
     allow_insecure: bool = Field(
-        default=False, description="Send tokens over plain http to another machine."
+        default=False, description="Allow tokens over plain http to another machine."
     )
     token_secret: TokenSecret | None = Field(
         default=None,
         description=(
-            "Use this session token of an owner. Default: the secret config `token`; without one, "
-            "the first user is created if there is none, and a token is made for it."
+            "Secret with a session token of an owner. Default: the secret config `token`. Without "
+            "either, the stack creates the first user if there is none, and a token for it."
         ),
     )
     password_secret: PasswordSecret | None = Field(
         default=None,
         description=(
-            "Where the first user's password is. Default: the secret config `initialPassword`."
+            "Secret with the first user's password. Default: the secret config `initialPassword`."
         ),
     )
     username: CoderName = Field(default="admin", description="Name of the first user.")
@@ -108,32 +108,36 @@ class Access(Part):
     ) = Field(
         default=None,
         description=(
-            "Name of the token that is made. Default: `coder-stack-` and a hash of project and "
-            "stack."
+            "Name of the token that the stack creates. Default: `coder-stack-` and a hash of "
+            "project and stack."
         ),
     )
     token_days: int = Field(
-        default=365, ge=1, le=3650, description="Days until the token that is made expires."
+        default=365,
+        ge=1,
+        le=3650,
+        description="Lifetime in days of the token that the stack creates.",
     )
     wait_seconds: int = Field(
-        default=180, ge=1, le=900, description="How long to wait for a coderd that is starting."
+        default=180, ge=1, le=900, description="How long to wait for coderd to start."
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """One way to coderd, not two, and one credential."""
+        """One connection and one credential."""
         del unsure
         if self.url and self.through_api_server:
-            yield Clash("throughApiServer", "give it or url, not both")
+            yield Clash("throughApiServer", "set this or url, not both")
         if self.password_secret and self.token_secret:
-            yield Clash("passwordSecret", "has no use beside tokenSecret: nobody logs in with it")
+            yield Clash("passwordSecret", "is unused with tokenSecret: remove one of them")
 
 
 class License(Part):
-    """The license; its text is the secret config `licenseJwt`, or in a Kubernetes Secret."""
+    """The license. Its text is the secret config `licenseJwt` or in a Kubernetes Secret."""
 
     secret: LicenseSecret | None = Field(
-        default=None, description="Where the license is. Default: the secret config `licenseJwt`."
+        default=None,
+        description="Secret with the license. Default: the secret config `licenseJwt`.",
     )
     warn_days: int = Field(
-        default=30, ge=0, le=365, description="Warn so many days before the license expires."
+        default=30, ge=0, le=365, description="Warn this many days before the license expires."
     )

@@ -1,4 +1,4 @@
-"""coderd itself: what to run, how it is reached, and what stands around it."""
+"""coderd itself: its Deployment, how it is exposed, and the objects that belong to it."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -40,7 +40,7 @@ def _pods(value: object) -> int | str:
         return value
     if isinstance(value, str) and re.fullmatch(_SHARE, value):
         return value
-    raise ValueError("must be a number of pods, or a share from 0% to 100%")
+    raise ValueError("must be a number of pods, or a percentage from 0% to 100%")
 
 
 _SHARE = r"(?:100|[0-9]{1,2})%"
@@ -56,24 +56,24 @@ class Service(Part):
         default="ClusterIP", description="Type of the Service."
     )
     port: int = Field(default=80, ge=1, le=65535, description="Port for http.")
-    tls_port: int = Field(default=443, ge=1, le=65535, description="Port for https, with `tls`.")
-    annotations: Annotations = Field(default={}, description="Annotations of the Service.")
+    tls_port: int = Field(
+        default=443, ge=1, le=65535, description="Port for https, if `tls` is set."
+    )
+    annotations: Annotations = Field(default={}, description="Annotations for the Service.")
 
 
 class Database(Part):
-    """Where the PostgreSQL URL is: a Secret in coderd's namespace, made by somebody else."""
+    """An existing Secret in coderd's namespace with the PostgreSQL URL."""
 
     secret_name: ObjectName = Field(description="Name of the Secret.")
-    secret_key: SecretKey = Field(
-        default="url", description="Key in the Secret's data that holds the URL."
-    )
+    secret_key: SecretKey = Field(default="url", description="Key of the URL in the Secret's data.")
 
 
 class Tls(Part):
-    """Certificates that the pods serve themselves."""
+    """TLS certificates that coderd itself serves."""
 
     secret_names: tuple[Label, ...] = Field(
-        min_length=1, strict=False, description="Secrets of type kubernetes.io/tls."
+        min_length=1, strict=False, description="Secrets of type `kubernetes.io/tls`."
     )
 
 
@@ -81,18 +81,16 @@ class Ingress(Part):
     """An Ingress for the host of the access URL."""
 
     class_name: ObjectName | None = Field(
-        default=None, description="Ingress class. Default: cluster's."
+        default=None, description="Ingress class. Default: the cluster's."
     )
-    annotations: Annotations = Field(default={}, description="Annotations of the Ingress.")
+    annotations: Annotations = Field(default={}, description="Annotations for the Ingress.")
     tls_secret_name: ObjectName | None = Field(
-        default=None, description="Secret with the certificate of the host."
+        default=None, description="Secret with the certificate for the host."
     )
     wildcard_tls_secret_name: ObjectName | None = Field(
-        default=None, description="Secret with the certificate of the wildcard host."
+        default=None, description="Secret with the certificate for the wildcard host."
     )
-    wait: bool = Field(
-        default=True, description="Wait until the controller has given it an address."
-    )
+    wait: bool = Field(default=True, description="Wait until the Ingress has an address.")
 
 
 class HttpRoute(Part):
@@ -101,43 +99,46 @@ class HttpRoute(Part):
     parent_refs: tuple[Manifest, ...] = Field(
         min_length=1, strict=False, description="Gateways to attach to, as in the Gateway API."
     )
-    annotations: Annotations = Field(default={}, description="Annotations of the HTTPRoute.")
+    annotations: Annotations = Field(default={}, description="Annotations for the HTTPRoute.")
 
 
 class PodDisruptionBudget(Part):
-    """How many pods a drain of nodes must leave."""
+    """A PodDisruptionBudget: how many pods may be evicted at once."""
 
     min_available: Pods | None = Field(
-        default=None, description="At least these stay: a number, or a share as `50%`."
+        default=None,
+        description="Pods that must stay available: a number, or a percentage such as `50%`.",
     )
     max_unavailable: Pods | None = Field(
-        default=None, description="At most these go. Default: 1, if neither is given."
+        default=None, description="Pods that may be unavailable. Default: 1, if neither is set."
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
         """Kubernetes takes one of the two."""
         del unsure
         if self.min_available is not None and self.max_unavailable is not None:
-            yield Clash("maxUnavailable", "give it or minAvailable, not both")
+            yield Clash("maxUnavailable", "set this or minAvailable, not both")
 
 
 class NetworkPolicy(Part):
-    """Who may connect to the pods; nothing is said about where they connect to."""
+    """A NetworkPolicy for ingress traffic to the pods. Egress is not restricted."""
 
     allow_from: tuple[Manifest, ...] = Field(
         default=(),
         strict=False,
-        description="Peers as in Kubernetes (`from`). Default: everybody, on our ports only.",
+        description="Allowed peers, as `from` in Kubernetes. Default: all, on coderd's ports only.",
     )
 
 
 class ServiceMonitor(Part):
-    """A Prometheus Operator ServiceMonitor; switches coderd's metrics on."""
+    """A ServiceMonitor of the Prometheus Operator. Also enables coderd's metrics."""
 
     interval: Annotated[str, Shape(r"[0-9]+(?:ms|s|m|h)", "a duration, e.g. 30s")] = Field(
-        default="30s", description="How often Prometheus asks."
+        default="30s", description="Scrape interval."
     )
-    labels: Labels = Field(default={}, description="Labels by which your Prometheus finds it.")
+    labels: Labels = Field(
+        default={}, description="Labels that your Prometheus selects ServiceMonitors by."
+    )
 
 
 class ControlPlane(Workload):
@@ -149,7 +150,7 @@ class ControlPlane(Workload):
     namespace: Label = Field(default=CODERD_NAMESPACE, description="Namespace of coderd.")
     create_namespace: bool = Field(
         default=True,
-        description="Create and own it. With false it must exist, and is never deleted.",
+        description="Create the namespace. If false, it must exist and is never deleted.",
     )
     image: Image = Field(default=Image(), description="Which image to run.")
     resources: Resources = Field(
@@ -158,24 +159,22 @@ class ControlPlane(Workload):
     )
     service: Service = Field(default=Service(), description="The Service in front of coderd.")
     access_url: Url | None = Field(
-        default=None, description="URL at which people reach Coder. Default: the Service's own."
+        default=None, description="URL at which users reach Coder. Default: the Service's URL."
     )
     wildcard_access_url: WildcardHost | None = Field(
         default=None,
         description="Host for workspace apps on subdomains, e.g. `*.coder.example.com`.",
     )
     database: Database | None = Field(
-        default=None, description="The database. Default: Coder's built-in one, for trying it out."
+        default=None, description="The database. Default: coderd's built-in one, for trials only."
     )
-    tls: Tls | None = Field(default=None, description="https in the pods. Default: http only.")
+    tls: Tls | None = Field(default=None, description="TLS in coderd's pods. Default: http only.")
     ingress: Ingress | None = Field(default=None, description="An Ingress. Default: none.")
     http_route: HttpRoute | None = Field(
         default=None, description="An HTTPRoute of the Gateway API. Default: none."
     )
-    readiness_probe: Probe = Field(default=Probe(), description="Whether a pod gets traffic.")
-    liveness_probe: Probe = Field(
-        default=Probe(enabled=False), description="Whether a pod is restarted."
-    )
+    readiness_probe: Probe = Field(default=Probe(), description="Readiness probe.")
+    liveness_probe: Probe = Field(default=Probe(enabled=False), description="Liveness probe.")
     pod_disruption_budget: PodDisruptionBudget | None = Field(
         default=None, description="A PodDisruptionBudget. Default: none."
     )
@@ -183,13 +182,14 @@ class ControlPlane(Workload):
         default=None, description="A NetworkPolicy. Default: none."
     )
     service_monitor: ServiceMonitor | None = Field(
-        default=None, description="A ServiceMonitor and coderd's metrics. Default: none."
+        default=None, description="A ServiceMonitor, with coderd's metrics enabled. Default: none."
     )
     workspace_deployments: bool = Field(
-        default=True, description="Let templates create Deployments, beside pods and volumes."
+        default=True,
+        description="Allow templates to create Deployments, not only pods and volumes.",
     )
     workspace_namespaces: tuple[Label, ...] = Field(
-        default=(), strict=False, description="Further, existing namespaces for workspaces."
+        default=(), strict=False, description="Additional existing namespaces for workspaces."
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
@@ -197,12 +197,12 @@ class ControlPlane(Workload):
         yield from super().clashes(unsure)
         for field, given in (("ingress", self.ingress), ("httpRoute", self.http_route)):
             if given and not self.access_url and "accessUrl" not in unsure:
-                yield Clash(field, "needs accessUrl: its host is theirs")
+                yield Clash(field, "needs accessUrl, which names the host")
         wildcard_missing = not self.wildcard_access_url and "wildcardAccessUrl" not in unsure
         if self.ingress and self.ingress.wildcard_tls_secret_name and wildcard_missing:
             yield Clash("ingress.wildcardTlsSecretName", "needs wildcardAccessUrl")
         if self.tls and self.service.port == self.service.tls_port:
-            yield Clash("service.tlsPort", f"must not be {self.service.port}, which is port")
+            yield Clash("service.tlsPort", f"must differ from port, which is {self.service.port}")
 
     @property
     def in_cluster_url(self) -> str:

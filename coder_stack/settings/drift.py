@@ -1,4 +1,4 @@
-"""What a scheduled look for drift passes over, and how much a repair may do by itself."""
+"""What drift detection ignores, and how much a reconcile may change by itself."""
 
 from datetime import date
 from typing import Annotated
@@ -19,17 +19,19 @@ def _day(value: object) -> object:
 
 
 class IgnoreRule(Part):
-    """Differences that are known and accepted until a day."""
+    """Differences to ignore until a date."""
 
     resource: str = Field(
-        min_length=1, description="Pattern for the resource's URN or type; `*` stands for anything."
+        min_length=1, description="Pattern for the resource's URN or type; `*` matches anything."
     )
     properties: tuple[str, ...] = Field(
-        default=(), strict=False, description="Property paths. Default: all of the resource."
+        default=(),
+        strict=False,
+        description="Property paths to ignore. Default: the whole resource.",
     )
-    reason: str = Field(min_length=1, description="Why; shown in every report.")
+    reason: str = Field(min_length=1, description="Why it is ignored. Shown in every report.")
     until: Annotated[date, BeforeValidator(_day, json_schema_input_type=date)] = Field(
-        strict=False, description="Last day on which it is passed over, as 2027-01-31."
+        strict=False, description="Last day of the rule, e.g. 2027-01-31."
     )
 
 
@@ -37,13 +39,13 @@ class Drift(Part):
     """Rules for `coder-stack drift` and `coder-stack reconcile`."""
 
     ignore: tuple[IgnoreRule, ...] = Field(
-        default=(), strict=False, description="What is not counted as drift."
+        default=(), strict=False, description="Differences that do not count as drift."
     )
     max_deletes: int = Field(
-        default=0, ge=0, description="Resources that a reconcile may delete by itself."
+        default=0, ge=0, description="How many resources a reconcile may delete."
     )
     max_replaces: int = Field(
         default=5,
         ge=0,
-        description="Resources that a reconcile may replace by itself, beside keys due by age.",
+        description="How many resources a reconcile may replace, not counting keys due by age.",
     )

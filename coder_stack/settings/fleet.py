@@ -1,4 +1,4 @@
-"""What a license adds to the control plane: external provisioners and workspace proxies."""
+"""Licensed additions to the control plane: external provisioners and workspace proxies."""
 
 from collections.abc import Collection, Iterator
 from typing import Annotated, TypeVar
@@ -45,41 +45,42 @@ def _tags(value: dict[str, str]) -> dict[str, str]:
 def _proxy_name(value: str) -> str:
     # Coderd keeps both words for itself: the deployment, and the proxy that asks.
     if value in ("primary", "me"):
-        raise ValueError("must not be primary or me: coderd uses both itself")
+        raise ValueError("must not be primary or me: coderd reserves both")
     return value
 
 
 def _no_identity(value: dict[str, _Env]) -> dict[str, _Env]:
     if found := sorted(set(value) & set(_OF_THE_KEY)):
-        raise ValueError(f"must not set {', '.join(found)}: the key decides it")
+        raise ValueError(f"must not set {', '.join(found)}: the key determines it")
     return value
 
 
 class Key(Part):
-    """The provisioner key: who the daemons are, and when they get another one."""
+    """The provisioner key: its name and tags, its rotation, and its Secret."""
 
     name: Annotated[str, AfterValidator(_key_name)] | None = Field(
         default=None,
-        description="Beginning of the key's name in coderd. Default: the provisioner's name.",
+        description="Prefix of the key's name in coderd. Default: the provisioner's name.",
     )
     exact_name: bool = Field(
         default=False,
         description=(
-            "Use the name as it is. The old key is then deleted before the new one is made, so a "
-            "rotation has a gap."
+            "Use the name without a suffix. A rotation then deletes the old key before it creates "
+            "the new one, and daemons are disconnected in between."
         ),
     )
     tags: Annotated[dict[str, str], AfterValidator(_tags)] = Field(
-        default={}, description="Tags of the daemons: which templates they build."
+        default={},
+        description="Provisioner tags. They select the templates that the daemons build.",
     )
     rotate_after_days: int | None = Field(
         default=None,
         ge=1,
         le=3650,
-        description="Make another key after so many days, or up to a fifth of them earlier.",
+        description="Rotate the key after this many days, or up to a fifth of them earlier.",
     )
     rotation: str = Field(
-        default="", description="Any text. Change it, and another key is made on the next run."
+        default="", description="Any text. Changing it rotates the key on the next run."
     )
     secret_name: Label | None = Field(
         default=None,
@@ -89,21 +90,21 @@ class Key(Part):
     adopt_secret: ObjectName | None = Field(
         default=None,
         description=(
-            "Secret of an existing deployment whose key is taken over as it is, if it fits "
-            "(organization, name, tags). Needs `exactName`."
+            "Existing Secret with a provisioner key to adopt. Organization, name and tags must "
+            "match. Needs `exactName`."
         ),
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """A key is taken over under its own name, or not at all."""
+        """Adoption needs the exact name of the key."""
         if self.adopt_secret and not self.exact_name and "exactName" not in unsure:
-            yield Clash("adoptSecret", "needs exactName: true, and the name of that key")
+            yield Clash("adoptSecret", "needs exactName: true and the name of that key")
 
 
 class Provisioner(Workload):
     """External provisioner daemons with one key."""
 
-    name: Label = Field(description="Name in this stack, and of the objects in Kubernetes.")
+    name: Label = Field(description="Name of the provisioner and prefix of its Kubernetes objects.")
     organization: Annotated[
         str,
         Shape(
@@ -111,76 +112,83 @@ class Provisioner(Workload):
             "the name of an organization: letters and digits with single '-' between them",
             36,
         ),
-    ] = Field(default="coder", description="Name of the organization, which must exist.")
+    ] = Field(default="coder", description="Name of an existing organization.")
     namespace: Label | None = Field(
-        default=None, description="Namespace, which must exist. Default: coderd's."
+        default=None, description="Existing namespace. Default: coderd's."
     )
     key: Key = Field(default=Key(), description="The provisioner key.")
     env: Annotated[dict[EnvName, str], AfterValidator(_no_identity)] = Field(
-        default={}, description="More environment variables. No secrets: all can be read."
+        default={}, description="Environment variables in plain text. Put secrets into `secretEnv`."
     )
     secret_env: Annotated[dict[EnvName, SecretRef], AfterValidator(_no_identity)] = Field(
-        default={}, description="Environment variables whose values are in Secrets."
+        default={}, description="Environment variables whose values come from Secrets."
     )
     image: Image | None = Field(default=None, description="Image. Default: the control plane's.")
     url: Url | None = Field(
-        default=None, description="Where the daemons reach coderd. Default: coderd's Service."
+        default=None,
+        description="URL at which the daemons reach coderd. Default: coderd's Service.",
     )
     args: tuple[str, ...] = Field(
-        default=(), strict=False, description="More arguments of `provisionerd start`."
+        default=(), strict=False, description="Additional arguments for `provisionerd start`."
     )
     termination_grace_period_seconds: int = Field(
-        default=600, ge=0, description="Time for a running build to end before a pod is killed."
+        default=600,
+        ge=0,
+        description="Time that running builds have to finish before a pod is killed.",
     )
     connect_timeout_seconds: int = Field(
         default=150,
         ge=1,
         le=170,
-        description="How long an update waits for the daemons; then it fails, nothing is lost.",
+        description="How long an update waits for the daemons before it fails.",
     )
     workspace_deployments: bool = Field(
-        default=True, description="Let templates create Deployments, beside pods and volumes."
+        default=True,
+        description="Allow templates to create Deployments, not only pods and volumes.",
     )
     workspace_namespaces: tuple[Label, ...] = Field(
-        default=(), strict=False, description="Further, existing namespaces for workspaces."
+        default=(), strict=False, description="Additional existing namespaces for workspaces."
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """The provisioner's name is the key's, unless that has one."""
+        """Without a name of its own, the key takes the provisioner's."""
         yield from super().clashes(unsure)
         if "key" not in unsure and not self.key.name and (fault := name_fault(self.name)):
-            yield Clash("name", f"{fault}, or give key.name")
+            yield Clash("name", f"{fault}, or set key.name")
 
 
 class WorkspaceProxy(Workload):
-    """A workspace proxy: registered in coderd, and running in this cluster."""
+    """A workspace proxy, registered in coderd and deployed in this cluster."""
 
     name: Annotated[Label, AfterValidator(_proxy_name)] = Field(
-        description="Name of the proxy in coderd, and of its objects."
+        description="Name of the proxy in coderd and prefix of its Kubernetes objects."
     )
     display_name: Annotated[
-        str, Shape(r"(?:\S(?:.*\S)?)?", "at most 64 characters, without spaces at its ends", 64)
-    ] = Field(default="", description="What people see. Default: the name.")
+        str,
+        Shape(
+            r"(?:\S(?:.*\S)?)?", "at most 64 characters, without spaces at the beginning or end", 64
+        ),
+    ] = Field(default="", description="Name that users see. Default: the name.")
     icon: str = Field(default="", description="Path or URL of an icon. Default: a globe.")
-    access_url: Url = Field(description="URL at which people reach the proxy.")
+    access_url: Url = Field(description="URL at which users reach the proxy.")
     wildcard_access_url: WildcardHost | None = Field(
         default=None,
-        description="Host for workspace apps on subdomains.",
+        description="Host for workspace apps on subdomains, e.g. `*.eu.example.com`.",
     )
-    derp_only: bool = Field(default=False, description="Relay connections only, serve no apps.")
+    derp_only: bool = Field(
+        default=False, description="Only relay connections (DERP). Do not serve workspace apps."
+    )
     namespace: Label | None = Field(
-        default=None, description="Namespace, which must exist. Default: coderd's."
+        default=None, description="Existing namespace. Default: coderd's."
     )
     image: Image | None = Field(default=None, description="Image. Default: the control plane's.")
     primary_url: Url | None = Field(
         default=None,
-        description="Where the proxy reaches coderd. Default: the access URL, else the Service.",
+        description="URL at which the proxy reaches coderd. Default: access URL, else the Service.",
     )
     service: Service = Field(default=Service(), description="The Service in front of the proxy.")
-    readiness_probe: Probe = Field(default=Probe(), description="Whether a pod gets traffic.")
-    liveness_probe: Probe = Field(
-        default=Probe(enabled=False), description="Whether a pod is restarted."
-    )
+    readiness_probe: Probe = Field(default=Probe(), description="Readiness probe.")
+    liveness_probe: Probe = Field(default=Probe(enabled=False), description="Liveness probe.")
     pod_disruption_budget: PodDisruptionBudget | None = Field(
         default=None, description="A PodDisruptionBudget. Default: none."
     )
@@ -188,10 +196,10 @@ class WorkspaceProxy(Workload):
         default=75,
         ge=0,
         le=170,
-        description="How long an update waits until coderd calls the proxy ok; then it goes on.",
+        description="How long an update waits for a healthy proxy before it continues.",
     )
     rotation: str = Field(
-        default="", description="Any text. Change it, and another token is made on the next run."
+        default="", description="Any text. Changing it rotates the token on the next run."
     )
     secret_name: Label | None = Field(
         default=None,

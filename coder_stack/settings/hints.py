@@ -36,6 +36,6 @@ def _certificate_of_the_service(settings: Settings) -> Iterator[str]:
     for field, pods in doubtful:
         yield (
             f"{field}: the pods of {pods} reach coderd at {plane.in_cluster_url}, a name that no "
-            "public certificate covers; set it to a URL that controlPlane.tls covers, or give "
+            "public certificate covers; set it to a URL that controlPlane.tls covers, or set "
             f"{field.partition('.')[0]}.caBundles if the certificate is for the Service."
         )

@@ -21,9 +21,9 @@ __all__ = ["SECRETS", "ConfigError", "load"]
 
 SECRETS: Mapping[str, str] = types.MappingProxyType(
     {
-        "token": "a session token of coderd, for operator access",
+        "token": "an owner's session token, for the operator",
         "licenseJwt": "the license",
-        "initialPassword": "password of the first user",
+        "initialPassword": "the first user's password",
     }
 )
 """Secret config keys and what they hold: `pulumi config set --secret <key>`."""
@@ -53,8 +53,8 @@ def load(config: Mapping[str, str], namespace: str, secret_keys: Collection[str]
     }
     shut = (encrypted & texts.keys() & set(_names())) - secrets
     problems |= {
-        f"{key}: must not be encrypted, as it is shown in previews and outputs; a secret in it "
-        f"belongs into a Kubernetes Secret"
+        f"{key}: must not be encrypted, as previews and outputs show it; put a secret into a "
+        f"Kubernetes Secret instead"
         for key in shut
     }
     plain = {key: _value(texts[key]) for key in texts.keys() - secrets - shut}

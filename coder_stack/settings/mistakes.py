@@ -40,7 +40,7 @@ def sentence(error: dict[str, Any], top_level: Collection[str] = ()) -> str:
         case "tuple_type" | "list_type":
             return f"{path}: must be a list, got {_kind(given)}"
         case "string_type":
-            hint = f"; in quotes it is: {_quoted(given)}" if _quotable(loc, given) else ""
+            hint = f"; write it in quotes: {_quoted(given)}" if _quotable(loc, given) else ""
             return f"{path}: must be text, got {_show(loc, given)}{hint}"
         case "value_error":
             return f"{path}: {error['ctx']['error']}, got {_show(loc, given)}"
@@ -105,7 +105,7 @@ def _allowed(loc: tuple[int | str, ...], top_level: Collection[str]) -> str:
     lower = {name.lower(): name for name in names}
     close = difflib.get_close_matches(str(loc[-1]).lower(), lower, n=1)
     hint = f"did you mean {lower[close[0]]}? " if close else ""
-    return f"{hint}known here: {', '.join(names)}"
+    return f"{hint}known fields: {', '.join(names)}"
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

@@ -187,7 +187,7 @@ class Part(BaseModel):
 
 
 class SecretRef(Part):
-    """One value in a Kubernetes Secret that somebody else makes."""
+    """One value in an existing Kubernetes Secret."""
 
     name: Label = Field(description="Name of the Secret.")
     key: SecretKey = Field(description="Key in the Secret's data.")

@@ -1,7 +1,7 @@
-"""An optional CronJob in the cluster that repairs drift by itself (D4).
+"""An optional CronJob in the cluster that repairs drift (D4).
 
-Values of the backend's address and of the passphrase stay in Secrets that are made by somebody
-else: the stack must not hold the key to its own state.
+The backend's URL and the passphrase stay in existing Secrets: the stack must not hold the key to
+its own state.
 """
 
 from typing import Annotated
@@ -26,7 +26,7 @@ _CRON = r"[0-9*/,A-Za-z-]+"
 
 
 class ReconcileJob(Part):
-    """Runs `coder-stack reconcile` on a schedule, with the pod's own account as its kubeconfig."""
+    """A CronJob that runs `coder-stack reconcile`, with the pod's ServiceAccount as kubeconfig."""
 
     image: Annotated[
         str,
@@ -34,44 +34,44 @@ class ReconcileJob(Part):
             r"[a-z0-9][-a-z0-9._/:]*(?::[A-Za-z0-9_][A-Za-z0-9_.-]*|@sha256:[0-9a-f]{64})",
             "an image with a tag or a digest, e.g. registry.example.com/coder-stack:1.2.0",
         ),
-    ] = Field(description="Image made from the Dockerfile: this project, its config inside.")
-    backend: SecretRef = Field(description="Secret with the state's address, `PULUMI_BACKEND_URL`.")
+    ] = Field(description="Image built from the Dockerfile, with this project and its config.")
+    backend: SecretRef = Field(description="Secret with the backend's URL, `PULUMI_BACKEND_URL`.")
     passphrase: SecretRef | None = Field(
         default=None,
         description=(
-            "Secret with `PULUMI_CONFIG_PASSPHRASE`. Leave it out if a key service encrypts the "
-            "stack's secrets."
+            "Secret with `PULUMI_CONFIG_PASSPHRASE`. Omit it if a key management service encrypts "
+            "the stack's secrets."
         ),
     )
     schedule: Annotated[
         str,
         Shape(
             rf"{_CRON}(?: {_CRON}){{4}}|@(?:hourly|daily|weekly|monthly)",
-            'five fields of cron, e.g. "47 5 * * *"',
+            'a cron schedule with five fields, e.g. "47 5 * * *"',
         ),
-    ] = Field(default="47 5 * * *", description="When, in the time zone of the cluster.")
-    suspended: bool = Field(default=False, description="Keep it, but do not start it.")
+    ] = Field(default="47 5 * * *", description="Cron schedule, in the cluster's time zone.")
+    suspended: bool = Field(default=False, description="Suspend the CronJob.")
     wait_seconds: int = Field(
-        default=600, ge=0, le=3000, description="How long to wait for an update that is running."
+        default=600, ge=0, le=3000, description="How long to wait for another running update."
     )
     deadline_seconds: int = Field(
-        default=3600, ge=60, description="A run that takes longer is ended."
+        default=3600, ge=60, description="Time after which a run is stopped."
     )
     env: dict[EnvName, str] = Field(
-        default={}, description="More environment variables, e.g. `AWS_REGION`. No secrets."
+        default={}, description="Environment variables in plain text, e.g. `AWS_REGION`."
     )
     secret_env: dict[EnvName, SecretRef] = Field(
-        default={}, description="Environment variables whose values are in Secrets."
+        default={}, description="Environment variables whose values come from Secrets."
     )
     pull_secrets: tuple[ObjectName, ...] = Field(
-        default=(), strict=False, description="Secrets with the registry's credentials."
+        default=(), strict=False, description="Secrets with registry credentials."
     )
     service_account_annotations: Annotations = Field(
-        default={}, description="Annotations of the ServiceAccount, e.g. a cloud identity."
+        default={}, description="Annotations for the ServiceAccount, e.g. for a cloud identity."
     )
     resources: Resources = Field(default=Resources(), description="Requests and limits of the pod.")
-    labels: Labels = Field(default={}, description="More labels of every object.")
-    node_selector: Labels = Field(default={}, description="Labels that a node must have.")
+    labels: Labels = Field(default={}, description="Additional labels for every object.")
+    node_selector: Labels = Field(default={}, description="Node labels required for scheduling.")
     tolerations: tuple[Manifest, ...] = Field(
-        default=(), strict=False, description="Taints to bear, as in Kubernetes."
+        default=(), strict=False, description="Tolerations for node taints, as in Kubernetes."
     )

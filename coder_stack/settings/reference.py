@@ -27,8 +27,8 @@ _INTRODUCTION = """\
 
 # Configuration
 
-Everything below stands in `Pulumi.<stack>.yaml`, each top-level field as `coder-stack:<field>`.
-Whole files to start from are in [examples](../examples/README.md).
+Settings are in `Pulumi.<stack>.yaml`, each top-level field as `coder-stack:<field>`.
+The [examples](../examples/README.md) are complete files to start from.
 
 ```yaml
 config:
@@ -37,9 +37,9 @@ config:
     replicas: 2
 ```
 
-Nothing has to be given. Unknown fields are errors, and all mistakes are told at once, before
-anything is changed. `coder-stack config check Pulumi.<stack>.yaml` tells them without a cluster, or
-prints the settings with all defaults.
+All fields are optional unless marked as required. Unknown fields are errors. All mistakes are
+reported at once, before anything is changed. `coder-stack config check Pulumi.<stack>.yaml` reports
+them without a cluster; for a valid file it prints the settings with all defaults.
 
 An editor with YAML support completes and checks the file with
 [the schema](configuration.schema.json) if the file begins with this line:
@@ -48,14 +48,14 @@ An editor with YAML support completes and checks the file with
 # yaml-language-server: $schema=docs/configuration.schema.json
 ```
 
-"As in Kubernetes" means: spelled as in the Kubernetes documentation, and checked by the API server.
+"As in Kubernetes" means: written as in the Kubernetes documentation, and checked by the API server.
 """
 
 _SECRETS = """\
 ## Secrets
 
-These are never in the file in plain text, and nothing else may be encrypted: all the rest is shown
-in previews and outputs. Set them with `pulumi config set --secret <key>`.
+Set these with `pulumi config set --secret <key>`; they must not be in the file in plain text. No
+other field may be encrypted: previews and outputs show all of them.
 """
 
 _HEADINGS: dict[str, type[Part]] = {
@@ -93,7 +93,7 @@ def reference_page() -> str:
 def _section(heading: str, model: type[Part], schema: dict[str, Any]) -> str:
     lines = [f"## {heading}", "", _sentence(model), ""]
     if issubclass(model, Workload) and model is not Workload:
-        lines[2] += " Takes every field of a [workload](#workload) too."
+        lines[2] += " Also has every field of a [workload](#workload)."
     lines += ["| field | type | default | |", "| --- | --- | --- | --- |"]
     for name, info in model.model_fields.items():
         # What a workload says of itself is said once, unless it is otherwise here.

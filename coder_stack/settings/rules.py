@@ -81,7 +81,7 @@ def _repeated(names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]
 def _names(draft: Draft, kind: type[Provisioner] | type[WorkspaceProxy]) -> Iterator[Clash]:
     named = ((f"{path}.name", part.name) for path, part in draft.all(kind).items())
     for path, name, earlier in _repeated(named):
-        yield Clash(path, f'must be unique: "{name}" is {earlier} too')
+        yield Clash(path, f'must be unique: {earlier} already uses "{name}"')
 
 
 def _key_names(draft: Draft) -> Iterator[Clash]:
@@ -98,8 +98,8 @@ def _key_names(draft: Draft) -> Iterator[Clash]:
             if ".key." in path + earlier:
                 yield Clash(
                     path,
-                    f'must be unique: "{name}" names a key of organization {organization} in '
-                    f"{earlier} too",
+                    f"must be unique in organization {organization}: {earlier} already uses "
+                    f'"{name}"',
                 )
 
 
@@ -122,10 +122,12 @@ def _objects(draft: Draft) -> Iterator[Clash]:
             # Equal names are told already, and one object of a kind is enough to tell of.
             if owner != path and (path, owner) not in told and not _namesakes(part, other):
                 told.add((path, owner))
-                yield Clash(f"{path}.{claim.field}", f"{named} belongs to {owner} already")
+                yield Clash(f"{path}.{claim.field}", f"{named} already belongs to {owner}")
             user = borrowed.get((claim.namespace, claim.name))
             if claim.kind == "Secret" and user:
-                yield Clash(f"{path}.{claim.field}", f"{named} is used by {user}: name another")
+                yield Clash(
+                    f"{path}.{claim.field}", f"{named} is used by {user}: choose another name"
+                )
 
 
 def _namesakes(one: Workload, other: Workload) -> bool:
@@ -144,8 +146,8 @@ def _workspace_namespaces(draft: Draft) -> Iterator[Clash]:
         own, seen = draft.namespace_of(part), set[str]()
         for index, place in enumerate(part.workspace_namespaces):
             if place == own or place in seen:
-                why = "is the own namespace" if place == own else "is there already"
-                yield Clash(f"{path}.workspaceNamespaces[{index}]", f"{place} {why}: leave it out")
+                why = "is always included" if place == own else "is a duplicate"
+                yield Clash(f"{path}.workspaceNamespaces[{index}]", f"{place} {why}: remove it")
             seen.add(place)
 
 
@@ -154,15 +156,15 @@ def _beside_secrets(draft: Draft, secrets: Collection[str]) -> Iterator[Clash]:
     access, license_ = draft.parts.get("access"), draft.parts.get("license")
     given = isinstance(access, Access) and access.token_secret is not None
     if given and "token" in secrets:
-        yield Clash("access.tokenSecret", "give it or the secret config token, not both")
+        yield Clash("access.tokenSecret", "set this or the secret config token, not both")
     if isinstance(license_, License) and license_.secret and "licenseJwt" in secrets:
-        yield Clash("license.secret", "give it or the secret config licenseJwt, not both")
+        yield Clash("license.secret", "set this or the secret config licenseJwt, not both")
     in_secret = isinstance(access, Access) and access.password_secret is not None
     if in_secret and "token" in secrets:
-        yield Clash("access.passwordSecret", "has no use beside token: nobody logs in with it")
+        yield Clash("access.passwordSecret", "is unused with token: remove one of them")
     if "initialPassword" in secrets and (given or "token" in secrets):
         other = "access.tokenSecret" if given else "token"
-        yield Clash("initialPassword", f"has no use beside {other}: no user is created with it")
+        yield Clash("initialPassword", f"is unused with {other}: remove one of them")
     if "initialPassword" in secrets and in_secret:
-        why = "give it or the secret config initialPassword, not both"
+        why = "set this or the secret config initialPassword, not both"
         yield Clash("access.passwordSecret", why)

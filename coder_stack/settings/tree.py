@@ -22,12 +22,12 @@ class Kubernetes(Part):
     kubeconfig: str | None = Field(
         default=None,
         min_length=1,
-        description="Path of a kubeconfig, relative to the project's folder. Default: as kubectl.",
+        description="Path of the kubeconfig, relative to the project. Default: as for kubectl.",
     )
     context: str | None = Field(
         default=None,
         min_length=1,
-        description="Context in that kubeconfig. Default: its current one.",
+        description="Context in the kubeconfig. Default: the current one.",
     )
 
 
@@ -36,7 +36,7 @@ class Settings(Part):
 
     kubernetes: Kubernetes = Field(default=Kubernetes(), description="Which cluster to deploy to.")
     control_plane: ControlPlane = Field(default=ControlPlane(), description="coderd itself.")
-    access: Access = Field(default=Access(), description="How Pulumi reaches and enters coderd.")
+    access: Access = Field(default=Access(), description="How Pulumi connects to coderd.")
     license: License = Field(default=License(), description="The license.")
     provisioners: tuple[Provisioner, ...] = Field(
         default=(), strict=False, description="External provisioners."
@@ -44,9 +44,9 @@ class Settings(Part):
     proxies: tuple[WorkspaceProxy, ...] = Field(
         default=(), strict=False, description="Workspace proxies."
     )
-    drift: Drift = Field(default=Drift(), description="Rules for finding and repairing drift.")
+    drift: Drift = Field(default=Drift(), description="Rules for drift detection and repair.")
     reconcile_job: ReconcileJob | None = Field(
-        default=None, description="A CronJob that repairs drift by itself. Default: none."
+        default=None, description="A CronJob that repairs drift. Default: none."
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:

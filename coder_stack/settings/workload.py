@@ -1,6 +1,6 @@
-"""What can be said about any Deployment of ours: image, size, surroundings, where it may run.
+"""Options that every Deployment has: image, resources, environment, scheduling.
 
-The control plane, provisioners and proxies all take these; components/pod.py makes a pod of them.
+The control plane, provisioners and proxies share them; components/pod.py builds the pod.
 """
 
 from collections.abc import Collection, Iterator
@@ -36,48 +36,48 @@ class Image(Part):
             rf"(?:[a-z0-9][a-z0-9.-]*(?::[0-9]+)?/)?{_PIECE}(?:/{_PIECE})*",
             "an image without tag or digest, e.g. ghcr.io/coder/coder",
         ),
-    ] = Field(default="ghcr.io/coder/coder", description="Image without its tag.")
+    ] = Field(default="ghcr.io/coder/coder", description="Image name without tag.")
     tag: Annotated[
         str, Shape(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", "the tag of an image, e.g. v2.30.0")
-    ] = Field(default="v2.30.0", description="Version of Coder, as the image is tagged.")
+    ] = Field(default="v2.30.0", description="Tag of the image, which is the version of Coder.")
     digest: (
         Annotated[str, Shape(r"sha256:[0-9a-f]{64}", "sha256: and 64 hexadecimal digits")] | None
     ) = Field(
         default=None,
-        description="Digest that the image must have; the tag is then only for people.",
+        description="Digest to pin the image to. Kubernetes then ignores the tag.",
     )
     pull_policy: Literal["Always", "IfNotPresent", "Never"] = Field(
         default="IfNotPresent", description="When the kubelet pulls the image."
     )
     pull_secrets: tuple[ObjectName, ...] = Field(
-        default=(), strict=False, description="Secrets with the registry's credentials."
+        default=(), strict=False, description="Secrets with registry credentials."
     )
 
     @property
     def reference(self) -> str:
-        """What the container's `image` says."""
+        """The image reference of the container."""
         return f"{self.repository}:{self.tag}" + (f"@{self.digest}" if self.digest else "")
 
 
 class Resources(Part):
-    """What one pod asks for and may use, as Kubernetes quantities."""
+    """Resource requests and limits of a pod, as Kubernetes quantities."""
 
     requests: dict[str, Quantity] = Field(
-        default={"cpu": "250m", "memory": "512Mi"}, description="What the scheduler reserves."
+        default={"cpu": "250m", "memory": "512Mi"}, description="Resource requests."
     )
-    limits: dict[str, Quantity] = Field(
-        default={"memory": "1Gi"}, description="What the pod may not exceed."
-    )
+    limits: dict[str, Quantity] = Field(default={"memory": "1Gi"}, description="Resource limits.")
 
 
 class Probe(Part):
-    """When Kubernetes asks `/healthz`."""
+    """An HTTP probe of `/healthz`."""
 
-    enabled: bool = Field(default=True, description="Ask at all.")
-    initial_delay_seconds: int = Field(default=0, ge=0, description="Wait before the first time.")
-    period_seconds: int = Field(default=10, ge=1, description="Time between two questions.")
-    timeout_seconds: int = Field(default=1, ge=1, description="Time to answer.")
-    failure_threshold: int = Field(default=3, ge=1, description="Bad answers in a row that count.")
+    enabled: bool = Field(default=True, description="Enable the probe.")
+    initial_delay_seconds: int = Field(default=0, ge=0, description="Delay before the first probe.")
+    period_seconds: int = Field(default=10, ge=1, description="Time between two probes.")
+    timeout_seconds: int = Field(default=1, ge=1, description="Timeout of a probe.")
+    failure_threshold: int = Field(
+        default=3, ge=1, description="Consecutive failures after which the probe has failed."
+    )
 
 
 class Workload(Part):
@@ -86,61 +86,64 @@ class Workload(Part):
     replicas: int = Field(default=1, ge=0, le=100, description="Number of pods.")
     resources: Resources = Field(default=Resources(), description="Requests and limits of a pod.")
     env: dict[EnvName, str] = Field(
-        default={}, description="More environment variables. No secrets: all can be read."
+        default={}, description="Environment variables in plain text. Put secrets into `secretEnv`."
     )
     secret_env: dict[EnvName, SecretRef] = Field(
-        default={}, description="Environment variables whose values are in Secrets."
+        default={}, description="Environment variables whose values come from Secrets."
     )
     env_from: tuple[Manifest, ...] = Field(
         default=(),
         strict=False,
-        description="Whole Secrets or ConfigMaps as environment, as in Kubernetes (`envFrom`).",
+        description="Secrets or ConfigMaps to import as environment variables, as in Kubernetes.",
     )
-    labels: Labels = Field(default={}, description="More labels of every object.")
-    annotations: Annotations = Field(default={}, description="Annotations of the Deployment.")
-    pod_labels: Labels = Field(default={}, description="More labels of the pods.")
-    pod_annotations: Annotations = Field(default={}, description="Annotations of the pods.")
+    labels: Labels = Field(default={}, description="Additional labels for every object.")
+    annotations: Annotations = Field(default={}, description="Annotations for the Deployment.")
+    pod_labels: Labels = Field(default={}, description="Additional labels for the pods.")
+    pod_annotations: Annotations = Field(default={}, description="Annotations for the pods.")
     service_account_annotations: Annotations = Field(
-        default={}, description="Annotations of the ServiceAccount, e.g. a cloud identity."
+        default={}, description="Annotations for the ServiceAccount, e.g. for a cloud identity."
     )
-    node_selector: Labels = Field(default={}, description="Labels that a node must have.")
+    node_selector: Labels = Field(default={}, description="Node labels required for scheduling.")
     tolerations: tuple[Manifest, ...] = Field(
-        default=(), strict=False, description="Taints to bear, as in Kubernetes."
+        default=(), strict=False, description="Tolerations for node taints, as in Kubernetes."
     )
     affinity: Manifest = Field(default={}, description="Affinity, as in Kubernetes.")
     topology_spread_constraints: tuple[Manifest, ...] = Field(
-        default=(), strict=False, description="How to spread the pods, as in Kubernetes."
+        default=(), strict=False, description="Topology spread constraints, as in Kubernetes."
     )
     priority_class_name: ObjectName | None = Field(
-        default=None, description="Priority of the pods."
+        default=None, description="PriorityClass of the pods."
     )
     volumes: tuple[Manifest, ...] = Field(
-        default=(), strict=False, description="More volumes, as in Kubernetes."
+        default=(), strict=False, description="Additional volumes, as in Kubernetes."
     )
     volume_mounts: tuple[Manifest, ...] = Field(
-        default=(), strict=False, description="Where the container sees them, as in Kubernetes."
+        default=(),
+        strict=False,
+        description="Additional volume mounts of the container, as in Kubernetes.",
     )
     ca_bundles: tuple[SecretRef, ...] = Field(
         default=(),
         strict=False,
-        description="Further certificate authorities to trust; PEM in Secrets.",
+        description="Additional certificate authorities to trust, as PEM in Secrets.",
     )
     security_context: Manifest = Field(
         default={},
         description=(
-            "Of the container, as in Kubernetes, laid over the safe defaults: user 1000, non-root, "
-            "no privilege escalation, no capabilities, seccomp RuntimeDefault."
+            "Security context of the container, as in Kubernetes. Merged over the defaults: user "
+            "1000, non-root, no privilege escalation, no capabilities, seccomp RuntimeDefault."
         ),
     )
     pod_security_context: Manifest = Field(
-        default={}, description="Of the pod, as in Kubernetes, laid over the safe defaults."
+        default={},
+        description="Security context of the pod, as in Kubernetes. Merged over safe defaults.",
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
         """One value for a variable, one file for a bundle."""
         del unsure
         for name in sorted(set(self.env) & set(self.secret_env)):
-            yield Clash(f"secretEnv.{name}", "is set in env too: give one of them")
+            yield Clash(f"secretEnv.{name}", "is also set in env: remove one of them")
         for index, bundle in enumerate(self.ca_bundles):
             if bundle in self.ca_bundles[:index]:
-                yield Clash(f"caBundles[{index}]", "is there already: leave it out")
+                yield Clash(f"caBundles[{index}]", "is a duplicate: remove it")

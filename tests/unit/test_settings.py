@@ -89,7 +89,7 @@ def test_B1_every_mistake_is_reported_at_once_with_its_path() -> None:
             {"service": {"prot": 1}},
             (
                 "controlPlane.service.prot: is not a field; did you mean port? "
-                "known here: annotations, port, tlsPort, type"
+                "known fields: annotations, port, tlsPort, type"
             ),
         ),
         ({"database": {}}, "controlPlane.database.secretName: is required"),

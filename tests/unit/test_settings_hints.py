@@ -43,7 +43,7 @@ def test_CP8_a_certificate_that_may_not_cover_the_service_is_hinted_at_with_the_
     assert daemons == (
         "provisioners[0].url: the pods of provisioner eu reach coderd at "
         "https://coder.coder.svc.cluster.local:443, a name that no public certificate covers; set "
-        "it to a URL that controlPlane.tls covers, or give provisioners[0].caBundles if the "
+        "it to a URL that controlPlane.tls covers, or set provisioners[0].caBundles if the "
         "certificate is for the Service."
     )
     assert proxies.startswith("proxies[0].primaryUrl: the pods of workspace proxy paris ")

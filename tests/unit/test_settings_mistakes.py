@@ -36,15 +36,15 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
     [
         (
             {"access": {"url": "https://x.example.com", "throughApiServer": True}},
-            "access.throughApiServer: give it or url, not both",
+            "access.throughApiServer: set this or url, not both",
         ),
         (
             {"controlPlane": {"ingress": {}}},
-            "controlPlane.ingress: needs accessUrl: its host is theirs",
+            "controlPlane.ingress: needs accessUrl, which names the host",
         ),
         (
             {"controlPlane": {"httpRoute": {"parentRefs": [{"name": "gate"}]}}},
-            "controlPlane.httpRoute: needs accessUrl: its host is theirs",
+            "controlPlane.httpRoute: needs accessUrl, which names the host",
         ),
         (
             {
@@ -57,15 +57,15 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
         ),
         (
             {"controlPlane": {"tls": {"secretNames": ["t"]}, "service": {"port": 443}}},
-            "controlPlane.service.tlsPort: must not be 443, which is port",
+            "controlPlane.service.tlsPort: must differ from port, which is 443",
         ),
         (
             {"controlPlane": {"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": "50%"}}},
-            "controlPlane.podDisruptionBudget.maxUnavailable: give it or minAvailable, not both",
+            "controlPlane.podDisruptionBudget.maxUnavailable: set this or minAvailable, not both",
         ),
         (
             {"controlPlane": {"env": {"A": "1"}, "secretEnv": {"A": {"name": "s", "key": "k"}}}},
-            "controlPlane.secretEnv.A: is set in env too: give one of them",
+            "controlPlane.secretEnv.A: is also set in env: remove one of them",
         ),
         (
             {
@@ -73,47 +73,47 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
                     "caBundles": [{"name": "ca", "key": "a"}, {"name": "ca", "key": "a"}]
                 }
             },
-            "controlPlane.caBundles[1]: is there already: leave it out",
+            "controlPlane.caBundles[1]: is a duplicate: remove it",
         ),
         (
             {"controlPlane": {"workspaceNamespaces": ["dev", "coder", "dev"]}},
-            "controlPlane.workspaceNamespaces[1]: coder is the own namespace: leave it out",
+            "controlPlane.workspaceNamespaces[1]: coder is always included: remove it",
         ),
         (
             {"controlPlane": {"workspaceNamespaces": ["dev", "dev"]}},
-            "controlPlane.workspaceNamespaces[1]: dev is there already: leave it out",
+            "controlPlane.workspaceNamespaces[1]: dev is a duplicate: remove it",
         ),
         (
             {"provisioners": [{"name": "a", "key": {"adoptSecret": "old"}}]},
-            "provisioners[0].key.adoptSecret: needs exactName: true, and the name of that key",
+            "provisioners[0].key.adoptSecret: needs exactName: true and the name of that key",
         ),
         (
             {"provisioners": [{"name": "psk"}]},
             (
                 "provisioners[0].name: must not be one of coderd's own: built-in, psk, user-auth, "
-                "or give key.name"
+                "or set key.name"
             ),
         ),
         (
             {"provisioners": [{"name": "a"}, {"name": "b"}, {"name": "a"}]},
-            'provisioners[2].name: must be unique: "a" is provisioners[0].name too',
+            'provisioners[2].name: must be unique: provisioners[0].name already uses "a"',
         ),
         (
             {"proxies": [PROXY, PROXY]},
-            'proxies[1].name: must be unique: "far" is proxies[0].name too',
+            'proxies[1].name: must be unique: proxies[0].name already uses "far"',
         ),
         (
             {"provisioners": [{"name": "a"}, {"name": "b", "key": {"name": "A"}}]},
             (
-                'provisioners[1].key.name: must be unique: "A" names a key of organization '
-                "coder in provisioners[0].name too"
+                "provisioners[1].key.name: must be unique in organization coder: "
+                'provisioners[0].name already uses "A"'
             ),
         ),
         (
             {"controlPlane": {"name": "eu-provisioner"}, "provisioners": [{"name": "eu"}]},
             (
-                "provisioners[0].name: ServiceAccount eu-provisioner in namespace coder belongs to "
-                "controlPlane already"
+                "provisioners[0].name: ServiceAccount eu-provisioner in namespace coder already "
+                "belongs to controlPlane"
             ),
         ),
         (
@@ -121,7 +121,7 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
                 "provisioners": [{"name": "a", "key": {"secretName": "s"}}],
                 "proxies": [{**PROXY, "secretName": "s"}],
             },
-            "proxies[0].secretName: Secret s in namespace coder belongs to provisioners[0] already",
+            "proxies[0].secretName: Secret s in namespace coder already belongs to provisioners[0]",
         ),
         (
             {
@@ -130,7 +130,7 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
             },
             (
                 "provisioners[0].name: Secret a-provisioner-key in namespace coder is used by "
-                "controlPlane.database.secretName: name another"
+                "controlPlane.database.secretName: choose another name"
             ),
         ),
     ],
@@ -210,11 +210,14 @@ def test_settings_written_as_code_must_fit_together_too() -> None:
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ({"licenseJWT": "x"}, "licenseJWT: is not a field; did you mean licenseJwt? known here: "),
+        (
+            {"licenseJWT": "x"},
+            "licenseJWT: is not a field; did you mean licenseJwt? known fields: ",
+        ),
         ({"provisioners": [{"name": "a", "tags": {}}]}, "provisioners[0].tags: is not a field; "),
         (
             {"provisioners": [{"name": "a", "key": {"tags": {"n": 1}}}]},
-            'provisioners[0].key.tags.n: must be text, got 1; in quotes it is: "1"',
+            'provisioners[0].key.tags.n: must be text, got 1; write it in quotes: "1"',
         ),
         ({"controlPlane": {"env": {"A B": "x"}}}, 'controlPlane.env["A B"]: must be letters, '),
         ({"provisioners": {}}, "provisioners: must be a list, got a mapping"),
@@ -226,7 +229,7 @@ def test_settings_written_as_code_must_fit_together_too() -> None:
             {"controlPlane": {"podDisruptionBudget": {"minAvailable": "half"}}},
             (
                 "controlPlane.podDisruptionBudget.minAvailable: must be a number of pods, or "
-                'a share from 0% to 100%, got "half"'
+                'a percentage from 0% to 100%, got "half"'
             ),
         ),
     ],
