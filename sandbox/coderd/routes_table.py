@@ -11,6 +11,7 @@ from sandbox.coderd.routes import (
     proxies,
     tokens,
     users,
+    workspaces,
 )
 
 
@@ -22,6 +23,7 @@ def build(*, enterprise: bool) -> Router:
     users.add_routes(router)
     organizations.add_routes(router)
     daemons.add_routes(router)
+    workspaces.add_routes(router)
     if enterprise:
         organizations.add_enterprise_routes(router)
         entitlements.add_routes(router)

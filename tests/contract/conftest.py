@@ -78,6 +78,12 @@ def real_enterprise(request: pytest.FixtureRequest, pool: Pool) -> Server:
     return pool.get(request.param)
 
 
+@pytest.fixture(params=[REAL_AGPL])
+def real_agpl(request: pytest.FixtureRequest, pool: Pool) -> Server:
+    """The real AGPL build, for what is written into its database."""
+    return pool.get(request.param)
+
+
 @pytest.fixture(params=["simulation-only"])
 def licensed() -> Iterator[Server]:
     """A licensed simulation of its own: these tests change its license and its clock."""

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from pydantic import SecretStr
 
+from coder_stack.coderd import Coderd, Connection
 from sandbox.coderd import server as simulation
 from sandbox.coderd.rules.world import Settings
 from tests.contract.postgres import Postgres
@@ -90,6 +92,10 @@ class Server:
     def member(self, method: str, path: str, **options: Any) -> httpx.Response:
         """As an ordinary member of the default organization."""
         return self.api(method, path, self.member_token, **options)
+
+    def typed_client(self) -> Coderd:
+        """The program's own client, as the owner."""
+        return Coderd(Connection(base_url=self.url, token=SecretStr(self.owner_token)))
 
     def new_token(self, **wishes: Any) -> tuple[str, str]:
         """An API token of the member: id and text."""

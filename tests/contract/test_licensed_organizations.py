@@ -3,8 +3,11 @@
 Only the simulation can show this: a real server takes no license of ours.
 """
 
+from uuid import UUID
+
 import pytest
 
+from coder_stack.coderd import ForbiddenByRole, NotEmpty, NotFound
 from tests.contract import expect
 from tests.contract.servers import Server
 
@@ -62,6 +65,65 @@ def test_an_organization_with_keys_cannot_be_deleted(licensed: Server) -> None:
     assert licensed.owner("GET", f"/organizations/{second['id']}").status_code == 200
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_organization_with_workspaces_cannot_be_deleted(licensed: Server, count: int) -> None:
+    second = create(licensed)
+    wish = {"organization": "second"}
+    ids = [licensed.call("POST", "/_sim/workspaces", json=wish).json()["id"] for _ in range(count)]
+    with licensed.typed_client() as client:
+        assert client.workspace_count(UUID(second["id"])) == count
+        assert client.workspace_count(UUID(licensed.organization_id)) == 0
+        with pytest.raises(NotEmpty) as refused:
+            client.delete_organization(UUID(second["id"]))
+        assert refused.value.contents == (f"{count} workspace{'s' * (count - 1)}",)
+        for identifier in ids:
+            licensed.call("DELETE", "/_sim/workspaces", params={"id": identifier})
+        client.delete_organization(UUID(second["id"]))
+
+
+def test_everything_that_is_left_is_counted(licensed: Server) -> None:
+    """All but the first member, who made it."""
+    create(licensed)
+    licensed.call("POST", "/_sim/workspaces", json={"organization": "second"})
+    for name in ("a", "b"):
+        licensed.owner("POST", "/organizations/second/provisionerkeys", json={"name": name})
+    user = {"username": "guest", "organizations": {"second": []}}
+    licensed.call("POST", "/_sim/users", json=user)
+    left = "1 workspace, 1 member, 2 provisioner keys"
+    detail = f"This organization has {left} that must be deleted first."
+    refused = licensed.owner("DELETE", "/organizations/second")
+    expect.refusal(refused, 500, "Error deleting organization.", detail)
+
+
+def test_a_deleted_organization_can_be_deleted_again_and_even_changed(licensed: Server) -> None:
+    """By its id, and without a word about it: only the list tells that it is gone."""
+    second = create(licensed)
+    path = f"/organizations/{second['id']}"
+    licensed.owner("DELETE", path)
+    assert licensed.owner("DELETE", path).status_code == 200
+    create(licensed)
+    changed = expect.data(licensed.owner("PATCH", path, json={"name": "coder"}))
+    assert changed["id"] == second["id"]
+    names = sorted(item["name"] for item in licensed.owner("GET", "/organizations").json())
+    assert names == ["coder", "second"]
+
+
+@pytest.mark.parametrize("role", ["", "template-admin"])
+def test_a_user_without_the_role_changes_nothing(licensed: Server, role: str) -> None:
+    """coderd words each refusal differently; who may look into it hears first what is left."""
+    second = create(licensed)
+    user = {"username": "guest", "roles": [role] * bool(role), "organizations": {"second": []}}
+    licensed.owner_token = licensed.call("POST", "/_sim/users", json=user).json()["token"]
+    with licensed.typed_client() as client:
+        with pytest.raises(ForbiddenByRole):
+            client.create_organization("third")
+        with pytest.raises(NotFound):
+            client.update_organization(UUID(second["id"]), icon="/i.png")
+        refusal = NotEmpty if role else ForbiddenByRole
+        with pytest.raises(refusal):
+            client.delete_organization(UUID(second["id"]))
+
+
 def test_the_default_organization_stays(licensed: Server) -> None:
     answer = licensed.owner("DELETE", "/organizations/default")
     expect.refusal(answer, 400, "Default organization cannot be deleted.")
@@ -72,5 +134,9 @@ def test_a_change_is_partial(licensed: Server) -> None:
     body = {"display_name": "Second", "description": "x"}
     changed = expect.data(licensed.owner("PATCH", "/organizations/second", json=body))
     assert (changed["name"], changed["display_name"]) == ("second", "Second")
+    body = {"name": "", "display_name": "", "description": ""}
+    changed = expect.data(licensed.owner("PATCH", "/organizations/second", json=body))
+    texts = (changed["name"], changed["display_name"], changed["description"])
+    assert texts == ("second", "Second", "")
     refused = licensed.owner("PATCH", "/organizations/second", json={"name": "coder"})
     expect.refusal(refused, 409, 'Organization already exists with the name "coder".')

@@ -13,8 +13,17 @@ from sandbox.coderd.call import Call
 from sandbox.coderd.faults import FaultError, Faults
 from sandbox.coderd.request_log import RequestLog
 from sandbox.coderd.routes import auth
-from sandbox.coderd.rules import daemons, permissions, provisioner_keys, sessions, users
+from sandbox.coderd.rules import (
+    daemons,
+    organizations,
+    permissions,
+    provisioner_keys,
+    sessions,
+    users,
+)
 from sandbox.coderd.rules.go_text import timestamp
+from sandbox.coderd.rules.identifiers import new_uuid
+from sandbox.coderd.rules.records import Workspace
 from sandbox.coderd.rules.refusal import RefusalError
 
 PREFIX = "/_sim"
@@ -54,6 +63,8 @@ class Controls:
             ("POST", "/key-tags"): _rewrite_tags,
             ("POST", "/daemons"): _daemon_seen,
             ("DELETE", "/daemons"): _daemon_gone,
+            ("POST", "/workspaces"): _add_workspace,
+            ("DELETE", "/workspaces"): _remove_workspace,
             ("GET", "/state"): _state,
         }
         handler = handlers.get((call.method, call.path.removeprefix(PREFIX)))
@@ -194,10 +205,28 @@ def _daemon_gone(call: Call) -> Answer:
     return Answer(204)
 
 
+def _add_workspace(call: Call) -> Answer:
+    """`{"organization", "name"?}`: somebody has built one there."""
+    wish = _object(call)
+    organization = organizations.find_organization(
+        call.world, None, str(wish.get("organization", "default"))
+    )
+    workspace = Workspace(new_uuid(), organization.id, str(wish.get("name", "workspace")))
+    call.world.records.workspaces[workspace.id] = workspace
+    return as_json(201, {"id": workspace.id, "organization_id": organization.id})
+
+
+def _remove_workspace(call: Call) -> Answer:
+    """The one with `?id=…` is no more."""
+    if call.world.records.workspaces.pop(call.query.get("id", ""), None) is None:
+        raise RefusalError(404, "No workspace has this id.")
+    return Answer(204)
+
+
 def _state(call: Call) -> Answer:
     """A summary without secrets."""
     world, records = call.world, call.world.records
-    organizations = {o.id: o.name for o in records.organizations.values()}
+    names = {o.id: o.name for o in records.organizations.values()}
     return as_json(
         200,
         {
@@ -209,7 +238,7 @@ def _state(call: Call) -> Answer:
             "licenses": [{"id": s.id, "uuid": s.uuid} for s in records.licenses.values()],
             "tokens": [k.token_name for k in records.api_keys.values() if k.login_type == "token"],
             "provisioner_keys": [
-                {"organization": organizations[k.organization_id], "name": k.name, "tags": k.tags}
+                {"organization": names[k.organization_id], "name": k.name, "tags": k.tags}
                 for k in records.provisioner_keys.values()
             ],
             "daemons": [

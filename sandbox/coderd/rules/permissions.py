@@ -72,6 +72,12 @@ class Caller:
         """Change or delete it."""
         return self.is_owner or self._in(organization_id, ORGANIZATION_ADMIN)
 
+    def may_read_workspaces(self, organization_id: str) -> bool:
+        """Those of everybody in the organization."""
+        return self._site(OWNER, TEMPLATE_ADMIN) or self._in(
+            organization_id, ORGANIZATION_ADMIN, ORGANIZATION_TEMPLATE_ADMIN
+        )
+
     def may_manage_licenses(self) -> bool:
         """Read, add and delete licenses."""
         return self.is_owner

@@ -61,6 +61,15 @@ class Organization:
 
 
 @dataclass
+class Workspace:
+    """Somebody's workspace, of which only the place counts."""
+
+    id: str
+    organization_id: str
+    name: str
+
+
+@dataclass
 class License:
     """An uploaded license: the text byte for byte, unique by text."""
 
@@ -143,6 +152,7 @@ class Records:
     users: dict[str, User] = field(default_factory=dict[str, User])
     api_keys: dict[str, ApiKey] = field(default_factory=dict[str, ApiKey])
     organizations: dict[str, Organization] = field(default_factory=dict[str, Organization])
+    workspaces: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
     licenses: dict[int, License] = field(default_factory=dict[int, License])
     provisioner_keys: dict[str, ProvisionerKey] = field(default_factory=dict[str, ProvisionerKey])
     daemons: dict[str, Daemon] = field(default_factory=dict[str, Daemon])
