@@ -55,7 +55,7 @@ def _https(case: Case) -> Iterator[Fault]:
         with case.look:
             url = case.resource.props.at("connection", "url")
             if needs_https(url.text):
-                yield url.fault("use https: tokens and keys travel on it.")
+                yield url.fault("use https: requests carry tokens and keys.")
         return
     for container in containers(case.resource, case.look):
         for each in case.look.each(container["env"]):
@@ -70,7 +70,7 @@ def _wildcards(case: Case) -> Iterator[Fault]:
             for each in case.look.each(rule[field]):
                 with case.look:
                     if "*" in each.text:
-                        yield each.fault("name what is needed instead of a wildcard.")
+                        yield each.fault("list what is needed instead of a wildcard.")
 
 
 def _provisioner_rights(case: Case) -> Iterator[Fault]:
@@ -78,12 +78,12 @@ def _provisioner_rights(case: Case) -> Iterator[Fault]:
         return
     kind, props = case.resource.kind, case.resource.props
     if kind in ("ClusterRole", "ClusterRoleBinding"):
-        yield props["kind"].fault("give rights in the namespaces of workspaces only, by a Role.")
+        yield props["kind"].fault("use a Role in the workspaces' namespaces instead.")
         return
     if kind == "RoleBinding":
         with case.look:
             if props.at("roleRef", "kind").text != "Role":
-                yield props.at("roleRef", "kind").fault("bind to a Role of the same namespace.")
+                yield props.at("roleRef", "kind").fault("bind to a Role in the same namespace.")
         return
     allowed = _WORKSPACES | set(case.options["moreResources"])
     for rule in case.look.each(props["rules"]):
@@ -97,11 +97,11 @@ def _beyond(case: Case, rule: Node, allowed: frozenset[str]) -> Iterator[Fault]:
             with case.look:
                 asked = {f"{group}/{each.text}".lstrip("/") for group in groups}
                 if not asked <= allowed:
-                    yield each.fault("leave it out, or add it to option `moreResources`.")
+                    yield each.fault("remove it, or add it to option `moreResources`.")
     for each in case.look.each(rule["verbs"]):
         with case.look:
             if each.text not in _VERBS:
-                yield each.fault("leave it out: builds create, change, watch and remove.")
+                yield each.fault("remove it: builds do not need this verb.")
 
 
 def _network_policies(case: StackCase) -> Iterator[Fault]:
@@ -124,7 +124,7 @@ def _network_policies(case: StackCase) -> Iterator[Fault]:
 RULES = (
     resource_rule(
         "coderd-over-https",
-        "Coderd is reached over https, unless on this machine or inside the cluster.",
+        "coderd is reached over https, except on this machine or inside the cluster.",
         on=lambda type_: type_.startswith(_CODER) or has_pods(type_),
         check=_https,
         steps="Use an https URL, or coderd's Service (`….svc.cluster.local`, `serviceProxy`).",
@@ -133,19 +133,19 @@ RULES = (
     ),
     resource_rule(
         "no-wildcard-rbac",
-        "Roles name what they allow.",
+        "Roles have no wildcards.",
         on=lambda type_: type_ in (f"{_RBAC}Role", f"{_RBAC}ClusterRole"),
         check=_wildcards,
-        steps="Replace `*` in apiGroups, resources, verbs and nonResourceURLs by names.",
+        steps="Replace `*` in apiGroups, resources, verbs and nonResourceURLs with names.",
         severity=Severity.HIGH,
         level=EnforcementLevel.MANDATORY,
     ),
     resource_rule(
         "provisioner-rights",
-        "Provisioners may handle workspaces and nothing else.",
+        "Provisioners have permissions on workspaces only.",
         on=lambda type_: type_.startswith(_RBAC),
         check=_provisioner_rights,
-        steps="Keep to pods, persistentvolumeclaims and deployments in named namespaces.",
+        steps="Allow only pods, persistentvolumeclaims and deployments, in named namespaces.",
         severity=Severity.HIGH,
         level=EnforcementLevel.MANDATORY,
         options={
@@ -153,7 +153,7 @@ RULES = (
                 "type": "array",
                 "items": {"type": "string"},
                 "default": [],
-                "description": "What your templates need beyond, such as `apps/statefulsets`.",
+                "description": "More resources that templates need, such as `apps/statefulsets`.",
             }
         },
     ),
@@ -161,7 +161,7 @@ RULES = (
         "network-policy",
         "Namespaces with workloads have a NetworkPolicy.",
         check=_network_policies,
-        steps="Set `networkPolicy` of the control plane, or add a policy of your own.",
+        steps="Set `networkPolicy` of the control plane, or add your own policy.",
         severity=Severity.LOW,
         level=EnforcementLevel.ADVISORY,
     ),

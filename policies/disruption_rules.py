@@ -38,9 +38,9 @@ def _covers(budget: Resource, workload: Resource) -> bool:
 RULES = (
     stack_rule(
         "disruption-budget",
-        "What serves with more than one replica has a PodDisruptionBudget.",
+        "Workloads that serve traffic with more than one replica have a PodDisruptionBudget.",
         check=_budget,
-        steps="Set `podDisruptionBudget` of the control plane or proxy, or add one of your own.",
+        steps="Set `podDisruptionBudget` of the control plane or proxy, or add your own.",
         severity=Severity.LOW,
         level=EnforcementLevel.ADVISORY,
     ),

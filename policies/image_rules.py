@@ -36,7 +36,7 @@ def _pinned(case: Case) -> Iterator[Fault]:
         with case.look:
             image = _parsed(container["image"].text)
             if not image.digest and (not image.tag or image.tag in moving):
-                yield container["image"].fault("name a version or a digest that does not move.")
+                yield container["image"].fault("use a version tag or a digest.")
 
 
 def _registry(case: Case) -> Iterator[Fault]:
@@ -48,7 +48,7 @@ def _registry(case: Case) -> Iterator[Fault]:
             repository = _parsed(reference).repository
             if not any(repository == each or repository.startswith(f"{each}/") for each in allowed):
                 yield container["image"].fault(
-                    "take the image from a registry that option `registries` of this rule names."
+                    "use an image from a registry in option `registries`."
                 )
 
 
@@ -59,8 +59,8 @@ RULES = (
         on=has_pods,
         check=_pinned,
         steps=(
-            "Set `image.tag` to a version, or `image.digest`. Else two pods of one Deployment may "
-            "run different programs, and a rollback rolls nothing back."
+            "Set `image.tag` to a version, or set `image.digest`. Otherwise pods of one Deployment "
+            "may run different versions, and a rollback has no effect."
         ),
         severity=Severity.MEDIUM,
         level=EnforcementLevel.ADVISORY,
@@ -69,7 +69,7 @@ RULES = (
                 "type": "array",
                 "items": {"type": "string"},
                 "default": ["latest", "main", "master", "edge", "nightly", "stable"],
-                "description": "Tags that name no version.",
+                "description": "Tags that are not versions.",
             }
         },
     ),
@@ -80,7 +80,7 @@ RULES = (
         check=_registry,
         steps=(
             "Mirror the image to an allowed registry and set `image.repository`, or add its "
-            "registry (or a beginning of its path) to option `registries`."
+            "registry or path prefix to option `registries`."
         ),
         severity=Severity.HIGH,
         level=EnforcementLevel.MANDATORY,
@@ -90,8 +90,8 @@ RULES = (
                 "items": {"type": "string"},
                 "default": [],
                 "description": (
-                    "Registries or beginnings of repositories, such as `ghcr.io/coder`. Empty: "
-                    "all are allowed."
+                    "Allowed registries or path prefixes, such as `ghcr.io/coder`. If empty, all "
+                    "are allowed."
                 ),
             }
         },

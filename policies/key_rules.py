@@ -39,7 +39,7 @@ def _age(case: Case) -> Iterator[Fault]:
     with case.look:
         place = case.resource.props["rotate_after_days"]
         if place.number is None or place.number > longest:
-            yield place.fault("rotate the key at least after the days of option `days`.")
+            yield place.fault("rotate the key within the number of days in option `days`.")
     with case.look:
         place = case.resource.props["issued_on"]
         issued = _day(place.text)
@@ -61,7 +61,7 @@ def _unique(case: StackCase) -> Iterator[Fault]:
             place = key.props["base_name"]
             owner = first.setdefault((_organization(key), place.text.lower()), key)
             if owner is not key and place.text:
-                yield place.fault(f'this name is already that of "{owner.name}"; choose another.')
+                yield place.fault(f'"{owner.name}" already uses this name; choose another.')
 
 
 def _organization(key: Resource) -> str:
@@ -77,8 +77,8 @@ def _tags(case: StackCase) -> Iterator[Fault]:
     for keys in untagged.values():
         for key in keys[1:]:
             yield key.props["tags"].fault(
-                f'"{keys[0].name}" has no tags either: give tags to all but one of the '
-                "organization, or either may build anything."
+                f'"{keys[0].name}" has no tags either; give tags to all provisioners of the '
+                "organization but one, or both build the same templates."
             )
 
 
@@ -93,8 +93,8 @@ def _one_replica(case: StackCase) -> Iterator[Fault]:
                 with case.look:
                     if (workload.props.at("spec", "replicas").number or 1) > 1:
                         yield key.props["exact_name"].fault(
-                            f'its rotation stops every replica of "{workload.name}" at once: let '
-                            "the name be generated, or add it to option `acknowledged`."
+                            f'a rotation disconnects every replica of "{workload.name}" at once; '
+                            "use a generated name, or add it to option `acknowledged`."
                         )
 
 
@@ -129,35 +129,35 @@ def _identity(case: Case) -> Iterator[Fault]:
             for name in _IDENTITY:
                 if name in env:
                     yield env[name]["name"].fault(
-                        f"remove {name}: the key decides it, and the daemon refuses both."
+                        f"remove {name}: the key determines it, and the daemon refuses both."
                     )
             for word in case.look.each(container["args"]):
                 with case.look:
                     if word.text.partition("=")[0] in _IDENTITY_FLAGS:
-                        yield word.fault("remove it: the key decides it.")
+                        yield word.fault("remove it: the key determines it.")
 
 
 RULES = (
     resource_rule(
         "key-name",
-        "Names of provisioner keys are ones that coderd takes.",
+        "Provisioner keys have names that coderd accepts.",
         on=_is_key,
         check=_name,
-        steps="At most 64 printable characters, no `/`, and none of coderd's own names.",
+        steps="Use at most 64 printable characters, no `/`, and no name that coderd reserves.",
         severity=Severity.MEDIUM,
         level=EnforcementLevel.MANDATORY,
     ),
     stack_rule(
         "key-name-unique",
-        "No two provisioner keys of an organization have one name.",
+        "Names of provisioner keys are unique in an organization.",
         check=_unique,
-        steps="Set `key.name`, or name the provisioners differently.",
+        steps="Set `key.name`, or rename a provisioner.",
         severity=Severity.MEDIUM,
         level=EnforcementLevel.MANDATORY,
     ),
     stack_rule(
         "key-tags",
-        "Provisioners have tags; at most one of an organization has none.",
+        "At most one provisioner of an organization has no tags.",
         check=_tags,
         steps="Set `key.tags`, so that it is clear which provisioner builds a template.",
         severity=Severity.MEDIUM,
@@ -176,15 +176,15 @@ RULES = (
                 "type": "integer",
                 "minimum": 1,
                 "default": 90,
-                "description": "The oldest that a key may get.",
+                "description": "Maximum age of a key in days.",
             }
         },
     ),
     stack_rule(
         "key-exact-name",
-        "A key with an exact name has one replica.",
+        "A provisioner whose key has an exact name has one replica.",
         check=_one_replica,
-        steps="Unset `key.exactName`: a generated name is rotated without a gap.",
+        steps="Unset `key.exactName`: keys with generated names are rotated without a gap.",
         severity=Severity.MEDIUM,
         level=EnforcementLevel.MANDATORY,
         options={
@@ -192,13 +192,13 @@ RULES = (
                 "type": "array",
                 "items": {"type": "string"},
                 "default": [],
-                "description": "Names of keys whose gap is accepted.",
+                "description": "Names of keys whose gap during a rotation is accepted.",
             }
         },
     ),
     resource_rule(
         "key-identity",
-        "Nothing stands beside a provisioner key that the key itself decides.",
+        "No daemon sets what its provisioner key determines.",
         on=has_pods,
         check=_identity,
         steps="Remove organization, tags and PSK; set `organization` and `key.tags` instead.",

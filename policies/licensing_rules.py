@@ -34,7 +34,9 @@ def _entitled(case: StackCase) -> Iterator[Fault]:
             known |= each.props["tier"].text not in ("", "unknown")
     for place, feature in _needs(case) if known else ():
         if feature not in allowed:
-            yield place.fault(f"needs {feature}, which the license does not allow; extend it.")
+            yield place.fault(
+                f"needs {feature}, which the license does not include; extend the license."
+            )
 
 
 def _allowed(entitlements: Resource) -> list[str]:
@@ -72,7 +74,9 @@ def _expiry(case: StackCase) -> Iterator[Fault]:
             place = each.props["license_expires"]
             ends = _moment(place.text)
             if ends is not None and ends < soon:
-                yield place.fault("renew the license: it ends within the days of option `days`.")
+                yield place.fault(
+                    "renew the license: it expires within the number of days in option `days`."
+                )
 
 
 def _moment(text: str) -> datetime | None:
@@ -93,17 +97,17 @@ def _owners(case: StackCase) -> Iterator[Fault]:
             owner = owners.setdefault(hashlib.sha256(text.encode()).hexdigest(), each)
             if owner is not each:
                 yield each.props["jwt"].fault(
-                    f'this license is already that of "{owner.name}"; keep one of the two.'
+                    f'"{owner.name}" has the same license; remove one of the two.'
                 )
 
 
 RULES = (
     stack_rule(
         "features-entitled",
-        "The stack declares only what the license allows.",
+        "The stack uses only features that the license includes.",
         check=_entitled,
         steps=(
-            "Get a license with the feature, or do without: one replica of coderd, no external "
+            "Get a license with the feature, or remove it: run one replica of coderd, no external "
             "provisioners, no workspace proxies."
         ),
         severity=Severity.HIGH,
@@ -111,9 +115,9 @@ RULES = (
     ),
     stack_rule(
         "license-expiry",
-        "The license does not end soon.",
+        "The license does not expire soon.",
         check=_expiry,
-        steps="Ask for a renewed license and set it; the old one is replaced without a gap.",
+        steps="Get a renewed license and set it; it replaces the old one without a gap.",
         severity=Severity.HIGH,
         level=EnforcementLevel.ADVISORY,
         options={
@@ -121,15 +125,15 @@ RULES = (
                 "type": "integer",
                 "minimum": 0,
                 "default": 30,
-                "description": "How many days before its end.",
+                "description": "Days before the expiry date from which to warn.",
             }
         },
     ),
     stack_rule(
         "license-owner",
-        "A license has one owner in the stack.",
+        "Only one resource of the stack has a license.",
         check=_owners,
-        steps="Remove one of the resources: deleting either would take the license from both.",
+        steps="Remove one of the resources: deleting either removes the license.",
         severity=Severity.HIGH,
         level=EnforcementLevel.MANDATORY,
     ),

@@ -40,7 +40,7 @@ def _child(case: Case) -> Iterator[Fault]:
 RULES = (
     resource_rule(
         "labels",
-        "Objects in the cluster say whose they are.",
+        "Objects in the cluster have ownership labels.",
         on=is_kubernetes,
         check=_labels,
         steps="Add the labels of option `labels` to the object's metadata.",
@@ -54,17 +54,17 @@ RULES = (
                     "app.kubernetes.io/managed-by": "pulumi",
                     "app.kubernetes.io/part-of": "coder",
                 },
-                "description": "Labels that every object has, and the values that are filled in.",
+                "description": "Labels that every object must have, with default values.",
             }
         },
         remedy=_fill_labels,
     ),
     resource_rule(
         "child-of-component",
-        "Every object is the child of a component.",
+        "Every object is a child of a component.",
         on=lambda type_: is_kubernetes(type_) or type_.startswith(_CODER),
         check=_child,
-        steps="Give it `parent=`: then it is deleted with what it belongs to.",
+        steps="Set `parent=`, so that it is deleted with its component.",
         severity=Severity.LOW,
         level=EnforcementLevel.ADVISORY,
     ),

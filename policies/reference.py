@@ -19,24 +19,24 @@ _INTRODUCTION = """\
 
 # Policies
 
-A policy pack for a stack that deploys Coder, and for whatever else stands in it. Nothing switches
-it on by itself:
+A Pulumi policy pack for stacks that deploy Coder. It also checks other resources of the stack. Run
+it in previews and updates:
 
 ```sh
 pulumi preview --policy-pack policies [--policy-pack-config policies.json]
 pulumi up      --policy-pack policies [--policy-pack-config policies.json]
 ```
 
-Use it in both. What a preview cannot know yet is shown there as an advisory "can't run policy …",
-and judged by `up`. Rules on the whole stack run last, and only if nothing failed before.
+Some values are unknown in a preview. It then shows an advisory "can't run policy …", and `up`
+checks them. Rules for the whole stack run last, and only if no other rule has failed.
 
-- **mandatory**: a violation fails the preview; an update does not touch the resource.
-- **remediate**: what nobody has set is filled in before it is applied, and the output says so. What
-  somebody set otherwise is not overruled: it is a mandatory violation. A run without the pack takes
-  out again what was filled in, so keep it on; the program itself needs nothing filled in.
-- **advisory**: a warning.
+- **mandatory**: a violation fails the preview. In an update, the resource is not changed.
+- **remediate**: a missing value is set before the resource is applied, and the output says so. A
+  wrong value is not overwritten: it is a mandatory violation. A run without the pack removes the
+  values that it had set. The resources of this program need no remediation.
+- **advisory**: a violation is a warning.
 
-Levels and options are set by rule, or by `all`, in the file for `--policy-pack-config`:
+Set levels and options for a rule, or for `all`, in the file for `--policy-pack-config`:
 
 ```json
 {
@@ -46,11 +46,11 @@ Levels and options are set by rule, or by `all`, in the file for `--policy-pack-
 }
 ```
 
-Messages name the resource, the field and the fix, and never a value. A Helm release is one opaque
-resource to a policy: what is in it is not seen.
+Messages name the resource, the field and the fix, but never a value. Policies cannot check the
+objects inside a Helm release.
 """
 _HEAD = (
-    "| rule | level | severity | what it wants | how to mend it |",
+    "| rule | level | severity | requirement | how to fix it |",
     "| --- | --- | --- | --- | --- |",
 )
 

@@ -27,7 +27,7 @@ SECRET_OUTPUTS = {
     "SecretValue": ("token", "value"),
 }
 """What the program's resources must declare: else a computed secret is in state in the clear."""
-_BY_REFERENCE = "take it from a Secret, by valueFrom.secretKeyRef."
+_BY_REFERENCE = "use valueFrom.secretKeyRef."
 
 
 def _environment(case: Case) -> Iterator[Fault]:
@@ -84,7 +84,7 @@ def _metadata(case: Case) -> Iterator[Fault]:
                     continue
                 with case.look:
                     if is_plain_secret(each.key, each.text, HIDDEN_IN_METADATA):
-                        yield each.fault("looks like a secret; metadata is no place for one.")
+                        yield each.fault("looks like a secret; remove it from the metadata.")
 
 
 def _by_key_only(case: StackCase) -> Iterator[Fault]:
@@ -98,7 +98,7 @@ def _by_key_only(case: StackCase) -> Iterator[Fault]:
             for name in _whole_secrets(case, workload):
                 with case.look:
                     if (namespace_of(workload), name.text) in places:
-                        yield name.fault(f"hand on the one key that is needed: {_BY_REFERENCE}")
+                        yield name.fault(f"pass only the key that is needed; {_BY_REFERENCE}")
 
 
 def _of_coderd(secret: Resource) -> bool:
@@ -123,17 +123,17 @@ def _declared(case: Case) -> Iterator[Fault]:
     for name in wanted:
         if name not in case.resource.secret_outputs:
             yield case.resource.props[name].fault(
-                "declare it in additional_secret_outputs: else it is in state in plain text."
+                "declare it in additional_secret_outputs; else the state holds it in plain text."
             )
 
 
 RULES = (
     resource_rule(
         "no-secret-in-env",
-        "No secret stands in a plain environment variable.",
+        "No secret is in a plain environment variable.",
         on=has_pods,
         check=_environment,
-        steps="Keep it in a Secret and name that in `secretEnv` (`valueFrom.secretKeyRef`).",
+        steps="Store it in a Secret and refer to it in `secretEnv` (`valueFrom.secretKeyRef`).",
         severity=Severity.CRITICAL,
         level=EnforcementLevel.MANDATORY,
         options={
@@ -141,48 +141,48 @@ RULES = (
                 "type": "array",
                 "items": {"type": "string"},
                 "default": [],
-                "description": "Variables that are no secret, whatever their name says.",
+                "description": "Variables that are not secret, despite their names.",
             }
         },
     ),
     resource_rule(
         "no-secret-in-args",
-        "No secret stands in a command line.",
+        "No secret is in a command line.",
         on=has_pods,
         check=_arguments,
-        steps="Command lines are seen by every process of a node. Use `secretEnv`.",
+        steps="Every process on the node can read command lines. Use `secretEnv`.",
         severity=Severity.CRITICAL,
         level=EnforcementLevel.MANDATORY,
     ),
     resource_rule(
         "no-secret-in-config-map",
-        "No secret stands in a ConfigMap.",
+        "No secret is in a ConfigMap.",
         on=lambda type_: type_ == "kubernetes:core/v1:ConfigMap",
         check=_config_map,
-        steps="Move it into a Secret: rights on ConfigMaps are given out freely.",
+        steps="Move it to a Secret: more users may read ConfigMaps than Secrets.",
         severity=Severity.CRITICAL,
         level=EnforcementLevel.MANDATORY,
     ),
     resource_rule(
         "no-secret-in-metadata",
-        "No secret stands in labels or annotations.",
+        "No secret is in labels or annotations.",
         on=is_kubernetes,
         check=_metadata,
-        steps="Remove it: whoever may list an object reads its metadata.",
+        steps="Remove it: everybody who may list the object can read its metadata.",
         severity=Severity.CRITICAL,
         level=EnforcementLevel.MANDATORY,
     ),
     stack_rule(
         "own-secret-by-key",
-        "Secrets with what coderd gave out are handed on key by key.",
+        "Pods get credentials from coderd by `secretKeyRef` only.",
         check=_by_key_only,
-        steps="Use `secretKeyRef`; no `envFrom`, no volume.",
+        steps="Use `secretKeyRef` instead of `envFrom` or a volume.",
         severity=Severity.MEDIUM,
         level=EnforcementLevel.MANDATORY,
     ),
     resource_rule(
         "secret-outputs-declared",
-        "What coderd gives out is encrypted in Pulumi's state.",
+        "Credentials from coderd are encrypted in Pulumi's state.",
         on=lambda type_: type_.startswith(_CODER),
         check=_declared,
         steps="Use the resources of `coder_stack.dynamic`, which declare their secrets.",

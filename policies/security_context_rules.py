@@ -34,7 +34,7 @@ def _non_root(case: Case) -> Iterator[Fault]:
                 yield context["runAsNonRoot"].fault("must be true here or in the pod's context.")
         with case.look:
             if _effective(case, container, "runAsUser") == 0:
-                yield context["runAsUser"].fault("must not be root; name another user.")
+                yield context["runAsUser"].fault("must not be 0 (root).")
 
 
 def _no_escalation(case: Case) -> Iterator[Fault]:
@@ -45,7 +45,7 @@ def _no_escalation(case: Case) -> Iterator[Fault]:
                 yield context["allowPrivilegeEscalation"].fault("must be false.")
         with case.look:
             if context["privileged"].value is True:
-                yield context["privileged"].fault("must not be true; leave it out.")
+                yield context["privileged"].fault("must not be true.")
 
 
 def _seccomp(case: Case) -> Iterator[Fault]:
@@ -62,11 +62,11 @@ def _capabilities(case: Case) -> Iterator[Fault]:
         asked = container.at("securityContext", "capabilities")
         with case.look:
             if "ALL" not in [each.text for each in asked["drop"].each()]:
-                yield asked["drop"].fault("must hold ALL; add back nothing but what is needed.")
+                yield asked["drop"].fault("must contain ALL.")
         for each in case.look.each(asked["add"]):
             with case.look:
                 if each.text not in _MAY_ADD:
-                    yield each.fault(f"must not be added; only {', '.join(_MAY_ADD)} may be.")
+                    yield each.fault(f"must not be added; only {', '.join(_MAY_ADD)} is allowed.")
 
 
 def _mend_user(draft: Draft) -> bool:
@@ -111,7 +111,7 @@ RULES = (
         "Containers do not run as root.",
         on=has_pods,
         check=_non_root,
-        steps="Leave `securityContext` at its default, or set `runAsNonRoot` and a `runAsUser`.",
+        steps="Keep the default `securityContext`, or set `runAsNonRoot` and a `runAsUser`.",
         severity=Severity.HIGH,
         level=EnforcementLevel.REMEDIATE,
         remedy=_mend_user,
@@ -121,14 +121,14 @@ RULES = (
         "Containers cannot gain privileges.",
         on=has_pods,
         check=_no_escalation,
-        steps="Set `allowPrivilegeEscalation: false` and leave out `privileged`.",
+        steps="Set `allowPrivilegeEscalation: false` and remove `privileged`.",
         severity=Severity.CRITICAL,
         level=EnforcementLevel.REMEDIATE,
         remedy=_mend_escalation,
     ),
     resource_rule(
         "seccomp-profile",
-        "System calls are filtered.",
+        "Containers have a seccomp profile.",
         on=has_pods,
         check=_seccomp,
         steps="Set `seccompProfile.type: RuntimeDefault`.",
@@ -141,7 +141,7 @@ RULES = (
         "Containers drop all capabilities.",
         on=has_pods,
         check=_capabilities,
-        steps="Set `capabilities.drop: [ALL]`; NET_BIND_SERVICE is the only one to add back.",
+        steps="Set `capabilities.drop: [ALL]`. Only NET_BIND_SERVICE may be added.",
         severity=Severity.HIGH,
         level=EnforcementLevel.REMEDIATE,
         remedy=_mend_capabilities,

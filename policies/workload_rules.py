@@ -22,10 +22,10 @@ def _resources(case: Case) -> Iterator[Fault]:
             with case.look:
                 # Kubernetes takes a limit for the request too, if there is none.
                 if not (_given(asked, "requests", name) or _given(asked, "limits", name)):
-                    yield asked.at("requests", name).fault("say how much the container needs.")
+                    yield asked.at("requests", name).fault("set a resource request.")
         with case.look:
             if not _given(asked, "limits", "memory"):
-                yield asked.at("limits", "memory").fault("say how much the container may take.")
+                yield asked.at("limits", "memory").fault("set a memory limit.")
 
 
 def _given(asked: Node, kind: str, name: str) -> bool:
@@ -59,7 +59,7 @@ def _readiness(case: Case) -> Iterator[Fault]:
         with case.look:
             probe = container["readinessProbe"]
             if container["ports"].each() and probe.value is None:
-                yield probe.fault("add one: else a pod gets traffic before it answers.")
+                yield probe.fault("add one; otherwise the pod gets traffic before it is ready.")
 
 
 def _host_access(case: Case) -> Iterator[Fault]:
@@ -67,16 +67,18 @@ def _host_access(case: Case) -> Iterator[Fault]:
     for name in _OF_THE_NODE:
         with case.look:
             if spec[name].value is True:
-                yield spec[name].fault("must not be true; leave it out.")
+                yield spec[name].fault("must not be true.")
     for volume in case.look.each(spec["volumes"]):
         with case.look:
             if volume["hostPath"].value is not None:
-                yield volume["hostPath"].fault("use another kind of volume, such as a claim.")
+                yield volume["hostPath"].fault(
+                    "use another volume type, such as a PersistentVolumeClaim."
+                )
     for container in containers(case.resource, case.look):
         for port in case.look.each(container["ports"]):
             with case.look:
                 if port["hostPort"].number:
-                    yield port["hostPort"].fault("leave it out; a Service reaches the pod.")
+                    yield port["hostPort"].fault("remove it, and use a Service instead.")
 
 
 def _quantity(default: str, what: str) -> dict[str, str]:
@@ -86,16 +88,16 @@ def _quantity(default: str, what: str) -> dict[str, str]:
 RULES = (
     resource_rule(
         "resources-set",
-        "Containers say what they need and what they may take.",
+        "Containers have resource requests and a memory limit.",
         on=has_pods,
         check=_resources,
         steps="Set `resources.requests` (cpu, memory) and `resources.limits.memory`.",
         severity=Severity.MEDIUM,
         level=EnforcementLevel.REMEDIATE,
         options={
-            "cpu": _quantity("100m", "CPU request that is filled in."),
-            "memory": _quantity("128Mi", "Memory request that is filled in."),
-            "memoryLimit": _quantity("512Mi", "Memory limit that is filled in."),
+            "cpu": _quantity("100m", "Default CPU request."),
+            "memory": _quantity("128Mi", "Default memory request."),
+            "memoryLimit": _quantity("512Mi", "Default memory limit."),
         },
         remedy=_fill_resources,
     ),
@@ -104,16 +106,16 @@ RULES = (
         "Containers with a port have a readiness probe.",
         on=has_pods,
         check=_readiness,
-        steps="Leave `readinessProbe.enabled` on, or give the container a `readinessProbe`.",
+        steps="Keep `readinessProbe.enabled`, or add a `readinessProbe` to the container.",
         severity=Severity.LOW,
         level=EnforcementLevel.ADVISORY,
     ),
     resource_rule(
         "no-host-access",
-        "Pods keep away from their node: no host paths, ports or namespaces.",
+        "Pods use no host paths, host ports or host namespaces.",
         on=has_pods,
         check=_host_access,
-        steps="Remove `hostPath` volumes, `hostPort` and `hostNetwork`, `hostPID`, `hostIPC`.",
+        steps="Remove `hostPath` volumes, `hostPort`, `hostNetwork`, `hostPID` and `hostIPC`.",
         severity=Severity.HIGH,
         level=EnforcementLevel.MANDATORY,
     ),
