@@ -61,7 +61,7 @@ format: $(READY) ## Rewrite the sources the way `make check` wants them
 docs: $(READY) ## Write what is generated: config reference, JSON schemas, policies
 	$(BIN)/coder-stack config reference > docs/configuration.md
 	$(BIN)/coder-stack config schema > docs/configuration.schema.json
-	$(BIN)/python -m coder_stack.operate.report > docs/drift-report.schema.json
+	$(BIN)/python -m coder_stack.operate.report.model > docs/drift-report.schema.json
 	$(BIN)/python policies/reference.py
 
 .PHONY: bench

@@ -8,8 +8,8 @@ from typing import Any
 import pulumi
 from pulumi.runtime import get_config_env, get_config_secret_keys_env
 
-from coder_stack.cluster_apis import check_serves
-from coder_stack.kubeconfig import check_answers
+from coder_stack.cluster.apis import check_serves
+from coder_stack.cluster.preflight import check_answers
 from coder_stack.outputs import exports
 from coder_stack.settings import ConfigError, Settings, hints, load
 from coder_stack.stack import CoderStack, StackSecrets

@@ -11,21 +11,20 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from coder_stack.cluster.client import Kubeconfig
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs, credential_of
-from coder_stack.components.ownership import Ownership
+from coder_stack.components.parts.ownership import Ownership
+from coder_stack.components.parts.status import Status
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
-from coder_stack.components.standing import Standing
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
 from coder_stack.conditions import LicenseFacts, aggregate, entitled
 from coder_stack.dynamic.feature_gate import FeatureGate
-from coder_stack.dynamic.kubeconfig import Kubeconfig
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.naming import operator_secret_name
 from coder_stack.needs import HIGH_AVAILABILITY, ledger, needs
-from coder_stack.settings import Provisioner as ProvisionerSettings
-from coder_stack.settings import Settings
+from coder_stack.settings import ProvisionerSettings, Settings
 
 __all__ = ["CoderStack", "StackSecrets"]
 
@@ -202,15 +201,15 @@ class CoderStack(pulumi.ComponentResource):
         parts = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
         highly_available = self._settings.control_plane.replicas > 1
 
-        def judged(license_: LicenseFacts, standings: Iterable[Standing]) -> list[dict[str, str]]:
-            every = [each for standing in standings for each in standing.conditions]
+        def judged(license_: LicenseFacts, statuses: Iterable[Status]) -> list[dict[str, str]]:
+            every = [each for status in statuses for each in status.conditions]
             if highly_available:
                 kind = "HighAvailabilityEntitled"
                 every.append(entitled(kind, "controlPlane", HIGH_AVAILABILITY, license_))
             return [each.model_dump() for each in (*every, aggregate(every))]
 
         return pulumi.Output.all(
-            self.operator.license_facts, *(part.standing for part in parts)
+            self.operator.license_facts, *(part.status for part in parts)
         ).apply(lambda known: judged(known[0], known[1:]))
 
 

@@ -1,6 +1,6 @@
 """Rules on provisioner keys: names that coderd takes, who builds what, and rotation that is safe.
 
-The rule for names is the program's own (coder_stack.dynamic.key_identity), not a copy of it.
+The rule for names is the program's own (coder_stack.coderd.key_identity), not a copy of it.
 """
 
 from collections import defaultdict
@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from coder_stack.dynamic.key_identity import name_fault
+from coder_stack.coderd.key_identity import name_fault
 from pod_shapes import containers, has_pods, namespace_of
 from reading import Fault, Node, Resource
 from rule import Case, StackCase, resource_rule, stack_rule

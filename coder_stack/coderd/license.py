@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import cast
 from uuid import UUID
 
-from coder_stack.coderd.models import License
+from coder_stack.coderd.models import LicenseRecord
 
 __all__ = ["LicenseClaims", "NotALicense", "find_license", "fingerprint", "read_license"]
 
@@ -135,7 +135,7 @@ def read_license(text: str) -> LicenseClaims:
     )
 
 
-def find_license(ours: LicenseClaims, stored: Iterable[License]) -> License | None:
+def find_license(ours: LicenseClaims, stored: Iterable[LicenseRecord]) -> LicenseRecord | None:
     """Ours among the stored ones (L6): the one with the same payload.
 
     The payload holds the jti, which is the stored uuid; but two licenses may share a jti (a

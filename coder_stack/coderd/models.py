@@ -15,25 +15,25 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Json
 __all__ = [
     "ApiToken",
     "BuildInfo",
-    "Entitlements",
+    "EntitlementsRecord",
     "Feature",
     "FirstUser",
     "KeyDaemons",
-    "License",
+    "KeyRecord",
+    "LicenseRecord",
+    "LoginSession",
     "Message",
     "NewProvisionerKey",
     "NewToken",
     "Organization",
     "ProvisionerDaemon",
-    "ProvisionerKey",
-    "ProxyHealth",
+    "ProxyRecord",
+    "ProxyStatus",
     "RegisteredProxy",
     "Role",
-    "Session",
     "Tier",
     "TokenConfig",
     "User",
-    "WorkspaceProxy",
 ]
 
 T = TypeVar("T")
@@ -57,14 +57,14 @@ Text = Annotated[str, BeforeValidator(_null_is_empty_text)]
 Tier = Literal["none", "trial", "enterprise", "premium"]
 
 
-class WireModel(BaseModel):
-    """The manners of everything that is read from coderd."""
+class ApiModel(BaseModel):
+    """The base of everything that is read from coderd."""
 
     # A validation error would otherwise repeat what it was given.
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
 
-class BuildInfo(WireModel):
+class BuildInfo(ApiModel):
     """`workspace_proxy` is true when the URL leads to a workspace proxy and not to coderd."""
 
     version: str
@@ -77,26 +77,26 @@ class BuildInfo(WireModel):
     provisioner_api_version: Text = ""
 
 
-class Message(WireModel):
+class Message(ApiModel):
     """What coderd says where it has nothing to give."""
 
     message: str
 
 
-class FirstUser(WireModel):
+class FirstUser(ApiModel):
     """Both None: coderd created the user, then failed to say so (200, empty body)."""
 
     user_id: UUID | None
     organization_id: UUID | None
 
 
-class Session(WireModel):
+class LoginSession(ApiModel):
     """What a login gives: good for CODER_SESSION_DURATION."""
 
     session_token: SecretStr
 
 
-class NewToken(WireModel):
+class NewToken(ApiModel):
     """The only time the token is shown."""
 
     key: SecretStr
@@ -107,7 +107,7 @@ class NewToken(WireModel):
         return self.key.get_secret_value().partition("-")[0]
 
 
-class ApiToken(WireModel):
+class ApiToken(ApiModel):
     """A token without its secret. `expires_at` drifts: use extends it."""
 
     id: str
@@ -124,7 +124,7 @@ class ApiToken(WireModel):
     username: Text = ""
 
 
-class TokenConfig(WireModel):
+class TokenConfig(ApiModel):
     """The longest lifetime that the user may ask for, in nanoseconds as Go counts."""
 
     max_token_lifetime: int
@@ -135,14 +135,14 @@ class TokenConfig(WireModel):
         return timedelta(microseconds=max(0, min(self.max_token_lifetime, 2**63 - 1)) // 1000)
 
 
-class Role(WireModel):
+class Role(ApiModel):
     """A role by name, such as `owner`."""
 
     name: str
     organization_id: Text = ""
 
 
-class User(WireModel):
+class User(ApiModel):
     """The user behind a token."""
 
     id: UUID
@@ -160,7 +160,7 @@ class User(WireModel):
         return any(role.name == "owner" for role in self.roles)
 
 
-class Organization(WireModel):
+class Organization(ApiModel):
     """On a fresh database there is one, named `coder`."""
 
     id: UUID
@@ -171,7 +171,7 @@ class Organization(WireModel):
     is_default: bool = False
 
 
-class License(WireModel):
+class LicenseRecord(ApiModel):
     """A stored license: `claims` is the JWT's payload; the JWT itself is never given back."""
 
     id: int
@@ -180,7 +180,7 @@ class License(WireModel):
     claims: Map[JsonValue] = {}
 
 
-class Feature(WireModel):
+class Feature(ApiModel):
     """One feature, as coderd computed it from all licenses."""
 
     entitlement: Text = "not_entitled"
@@ -200,7 +200,7 @@ class Feature(WireModel):
         return self.entitlement == "grace_period"
 
 
-class Entitlements(WireModel):
+class EntitlementsRecord(ApiModel):
     """What the deployment may do. `refreshed_at` moves without anything having changed (E2)."""
 
     features: Map[Feature]
@@ -227,13 +227,13 @@ class Entitlements(WireModel):
         return "premium" if premium else "enterprise"
 
 
-class NewProvisionerKey(WireModel):
+class NewProvisionerKey(ApiModel):
     """The only time the key is shown; coderd names no id here, list by name to get it."""
 
     key: SecretStr
 
 
-class ProvisionerKey(WireModel):
+class KeyRecord(ApiModel):
     """A key without its material. `name` is lower-case, whatever was asked for."""
 
     id: UUID
@@ -243,7 +243,7 @@ class ProvisionerKey(WireModel):
     created_at: AwareDatetime
 
 
-class ProvisionerDaemon(WireModel):
+class ProvisionerDaemon(ApiModel):
     """A provisioner that coderd knows; `status` is empty in the list by key."""
 
     id: UUID
@@ -260,21 +260,21 @@ class ProvisionerDaemon(WireModel):
     status: Text = ""
 
 
-class KeyDaemons(WireModel):
+class KeyDaemons(ApiModel):
     """A key and the daemons that used it in the last three minutes."""
 
-    key: ProvisionerKey
+    key: KeyRecord
     daemons: List[ProvisionerDaemon] = ()
 
 
-class ProxyReport(WireModel):
+class ProxyReport(ApiModel):
     """What a proxy says about itself."""
 
     errors: List[str] = ()
     warnings: List[str] = ()
 
 
-class ProxyHealth(WireModel):
+class ProxyStatus(ApiModel):
     """`status` is ok, unreachable, unhealthy, unregistered or unknown; it lags behind writes."""
 
     status: Text = "unknown"
@@ -282,7 +282,7 @@ class ProxyHealth(WireModel):
     checked_at: AwareDatetime | None = None
 
 
-class WorkspaceProxy(WireModel):
+class ProxyRecord(ApiModel):
     """By id, deleted proxies are found too: look at `deleted`."""
 
     id: UUID
@@ -294,15 +294,15 @@ class WorkspaceProxy(WireModel):
     wildcard_hostname: Text = ""
     derp_enabled: bool = False
     derp_only: bool = False
-    status: ProxyHealth = ProxyHealth()
+    status: ProxyStatus = ProxyStatus()
     created_at: AwareDatetime
     updated_at: AwareDatetime
     deleted: bool = False
     version: Text = ""
 
 
-class RegisteredProxy(WireModel):
+class RegisteredProxy(ApiModel):
     """`proxy_token` is the only copy, and empty when an update did not make a new one."""
 
-    proxy: WorkspaceProxy
+    proxy: ProxyRecord
     proxy_token: SecretStr = SecretStr("")

@@ -12,7 +12,7 @@ from typing import Literal
 
 from coder_stack.coderd.license import LicenseClaims, NotALicense, read_license
 
-__all__ = ["Finding", "FindingReason", "judge", "preflight"]
+__all__ = ["FindingReason", "LicenseProblem", "judge", "preflight"]
 
 FindingReason = Literal[
     "NotAJwt", "InvalidClaims", "Expired", "NotYetValid", "WrongDeployment", "FeatureMissing",
@@ -24,7 +24,7 @@ _CLOCK_SKEW = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
-class Finding:
+class LicenseProblem:
     """One thing to know about a license; the message is a stable sentence without secrets."""
 
     severity: Literal["error", "warning"]
@@ -40,7 +40,7 @@ def preflight(
     warn_days: int = 30,
     *,
     telemetry: bool | None = None,
-) -> list[Finding]:
+) -> list[LicenseProblem]:
     """Everything there is to say about a license, errors first; empty if it is good.
 
     `deployment_id` and `telemetry` are None while they are not known; what depends on them is then
@@ -49,7 +49,7 @@ def preflight(
     try:
         claims = read_license(text)
     except NotALicense as error:
-        return [Finding("error", "NotAJwt", f"The license {error}.")]
+        return [LicenseProblem("error", "NotAJwt", f"The license {error}.")]
     return judge(claims, now, deployment_id, needed_features, warn_days, telemetry=telemetry)
 
 
@@ -61,7 +61,7 @@ def judge(
     warn_days: int = 30,
     *,
     telemetry: bool | None = None,
-) -> list[Finding]:
+) -> list[LicenseProblem]:
     """The same for claims that have been read already."""
     findings = [
         *_claims(claims, now),
@@ -73,7 +73,7 @@ def judge(
     return sorted(findings, key=lambda finding: finding.severity)
 
 
-def _claims(claims: LicenseClaims, now: datetime) -> Iterator[Finding]:
+def _claims(claims: LicenseClaims, now: datetime) -> Iterator[LicenseProblem]:
     """What coderd refuses whatever the date."""
     wrong = [
         name
@@ -93,30 +93,30 @@ def _claims(claims: LicenseClaims, now: datetime) -> Iterator[Finding]:
     if wrong:
         names = ", ".join(wrong)
         message = f"Coderd will refuse the license: {names} missing or wrong; ask for a new one."
-        yield Finding("error", "InvalidClaims", message)
+        yield LicenseProblem("error", "InvalidClaims", message)
 
 
-def _dates(claims: LicenseClaims, now: datetime, warn_days: int) -> Iterator[Finding]:
+def _dates(claims: LicenseClaims, now: datetime, warn_days: int) -> Iterator[LicenseProblem]:
     if claims.not_before is not None and claims.not_before > now + _CLOCK_SKEW:
         message = f"The license is not valid before {_day(claims.not_before)}; apply it then."
-        yield Finding("error", "NotYetValid", message)
+        yield LicenseProblem("error", "NotYetValid", message)
     if claims.expires is not None and claims.expires <= now:
         message = f"The license expired on {_day(claims.expires)}; ask for a new one."
-        yield Finding("error", "Expired", message)
+        yield LicenseProblem("error", "Expired", message)
     elif claims.license_expires is None:
         return
     elif claims.license_expires <= now:
         end = f", which ends on {_day(claims.expires)}" if claims.expires else ""
         since = _day(claims.license_expires)
-        yield Finding(
+        yield LicenseProblem(
             "warning", "InGrace", f"The license is in grace since {since}{end}; renew it."
         )
     elif claims.license_expires - now <= timedelta(days=warn_days):
         message = f"The license expires on {_day(claims.license_expires)}; renew it."
-        yield Finding("warning", "ExpiringSoon", message)
+        yield LicenseProblem("warning", "ExpiringSoon", message)
 
 
-def _deployment(claims: LicenseClaims, deployment_id: str | None) -> Iterator[Finding]:
+def _deployment(claims: LicenseClaims, deployment_id: str | None) -> Iterator[LicenseProblem]:
     if deployment_id is None or not claims.deployment_ids:
         return
     if deployment_id.lower() not in {bound.lower() for bound in claims.deployment_ids}:
@@ -124,23 +124,23 @@ def _deployment(claims: LicenseClaims, deployment_id: str | None) -> Iterator[Fi
             "The license is bound to another deployment; "
             f"ask for one with the deployment id {deployment_id}."
         )
-        yield Finding("error", "WrongDeployment", message)
+        yield LicenseProblem("error", "WrongDeployment", message)
 
 
-def _features(claims: LicenseClaims, needed: Iterable[str]) -> Iterator[Finding]:
+def _features(claims: LicenseClaims, needed: Iterable[str]) -> Iterator[LicenseProblem]:
     missing = sorted(set(needed) - claims.granted)
     if missing:
         message = f"The license lacks {', '.join(missing)}; ask for one that grants it."
-        yield Finding("error", "FeatureMissing", message)
+        yield LicenseProblem("error", "FeatureMissing", message)
 
 
-def _telemetry(claims: LicenseClaims, telemetry: bool | None) -> Iterator[Finding]:
+def _telemetry(claims: LicenseClaims, telemetry: bool | None) -> Iterator[LicenseProblem]:
     if claims.require_telemetry and telemetry is False:
         # Coderd stores it, and from then on entitles to nothing, not even by other licenses.
         message = (
             "The license requires telemetry, which is off; turn it on or ask for another license."
         )
-        yield Finding("error", "TelemetryRequired", message)
+        yield LicenseProblem("error", "TelemetryRequired", message)
 
 
 def _day(moment: datetime) -> str:

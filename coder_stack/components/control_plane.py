@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-from coder_stack.components.coderd_container import coderd_container
-from coder_stack.components.exposure import http_route, ingress
-from coder_stack.components.labels import Labels
-from coder_stack.components.place import ready_replicas
-from coder_stack.components.site import METRICS_PORT, Site
-from coder_stack.components.standing import Standing, conditions_of
-from coder_stack.components.surroundings import (
+from coder_stack.components.parts.coderd_container import coderd_container
+from coder_stack.components.parts.control_plane_workload import METRICS_PORT, ControlPlaneWorkload
+from coder_stack.components.parts.exposure import http_route, ingress
+from coder_stack.components.parts.labels import Labels
+from coder_stack.components.parts.options import (
     disruption_budget,
     network_policy,
     service_monitor,
 )
-from coder_stack.components.workspace_rights import workspace_rights
+from coder_stack.components.parts.status import Status, conditions_of
+from coder_stack.components.parts.workload import ready_replicas
+from coder_stack.components.parts.workspace_rbac import workspace_rbac
 from coder_stack.conditions import control_plane_ready
 from coder_stack.naming import fit
-from coder_stack.settings import ControlPlane as Settings
+from coder_stack.settings import ControlPlaneSettings
 
 __all__ = ["ControlPlane", "ControlPlaneArgs"]
 
@@ -33,7 +33,7 @@ __all__ = ["ControlPlane", "ControlPlaneArgs"]
 class ControlPlaneArgs:
     """What decides how coderd is deployed."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: ControlPlaneSettings = field(default_factory=ControlPlaneSettings)
     replicas: pulumi.Input[int] | None = None
     """How many pods run now, if not as many as the settings want: the license may allow fewer."""
 
@@ -51,7 +51,7 @@ class ControlPlane(pulumi.ComponentResource):
     """Pods that Kubernetes called ready when it was last asked."""
     phase: pulumi.Output[str]
     """`Ready` once every wanted pod is ready, `Pending` before."""
-    standing: pulumi.Output[Standing]
+    status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
     """ControlPlaneReady."""
 
@@ -61,7 +61,7 @@ class ControlPlane(pulumi.ComponentResource):
         super().__init__("coder-stack:index:ControlPlane", name, None, opts)
         want = args.settings
         self.namespace = namespace = self._namespace(name, want)
-        site = Site(
+        workload = ControlPlaneWorkload(
             name=name,
             object_name=want.name,
             namespace=namespace,
@@ -69,8 +69,8 @@ class ControlPlane(pulumi.ComponentResource):
             parent=self,
             settings=want,
         )
-        account = site.account(want.service_account_annotations)
-        workspace_rights(
+        account = workload.account(want.service_account_annotations)
+        workspace_rbac(
             name,
             object_name=fit(f"{want.name}-workspace-perms"),
             namespaces={
@@ -79,17 +79,17 @@ class ControlPlane(pulumi.ComponentResource):
             },
             account=account,
             deployments=want.workspace_deployments,
-            labels=site.labels.all,
+            labels=workload.labels.all,
             parent=self,
         )
         wanted = pulumi.Output.from_input(want.replicas if args.replicas is None else args.replicas)
-        template = site.template(want, coderd_container(site), account)
-        deployment = site.deployment(want, template, replicas=wanted)
-        service = _service(site)
-        _options(site, service)
-        self._outputs(site, wanted, deployment, service)
+        template = workload.template(want, coderd_container(workload), account)
+        deployment = workload.deployment(want, template, replicas=wanted)
+        service = _service(workload)
+        _options(workload, service)
+        self._outputs(workload, wanted, deployment, service)
 
-    def _namespace(self, name: str, want: Settings) -> pulumi.Input[str]:
+    def _namespace(self, name: str, want: ControlPlaneSettings) -> pulumi.Input[str]:
         if not want.create_namespace:
             return want.namespace
         namespace = core.v1.Namespace(
@@ -108,15 +108,15 @@ class ControlPlane(pulumi.ComponentResource):
 
     def _outputs(
         self,
-        site: Site,
+        workload: ControlPlaneWorkload,
         wanted: pulumi.Output[int],
         deployment: apps.v1.Deployment,
         service: core.v1.Service,
     ) -> None:
-        want = site.settings
+        want = workload.settings
         scheme, port = ("https", want.service.tls_port) if want.tls else ("http", want.service.port)
         host = pulumi.Output.concat(
-            service.metadata.name, ".", site.namespace, ".svc.cluster.local"
+            service.metadata.name, ".", workload.namespace, ".svc.cluster.local"
         )
         self.url = pulumi.Output.concat(f"{scheme}://", host, f":{port}")
         self.image = pulumi.Output.from_input(want.image.reference)
@@ -125,8 +125,8 @@ class ControlPlane(pulumi.ComponentResource):
             lambda pods: control_plane_ready("controlPlane", int(pods[0]), int(pods[1]))
         )
         self.phase = ready.apply(lambda found: "Ready" if found.status == "True" else "Pending")
-        self.standing = ready.apply(lambda found: Standing(conditions=(found,)))
-        self.conditions = conditions_of(self.standing)
+        self.status = ready.apply(lambda found: Status(conditions=(found,)))
+        self.conditions = conditions_of(self.status)
         self.register_outputs(
             {
                 "url": self.url,
@@ -138,34 +138,34 @@ class ControlPlane(pulumi.ComponentResource):
         )
 
 
-def _service(site: Site) -> core.v1.Service:
-    want = site.settings.service
+def _service(workload: ControlPlaneWorkload) -> core.v1.Service:
+    want = workload.settings.service
     numbers = {"http": want.port, "https": want.tls_port, "metrics": METRICS_PORT}
     return core.v1.Service(
-        f"{site.name}-service",
-        metadata=site.metadata(annotations=want.annotations),
+        f"{workload.name}-service",
+        metadata=workload.metadata(annotations=want.annotations),
         spec=core.v1.ServiceSpecArgs(
             type=want.type,
-            selector=site.labels.selector,
+            selector=workload.labels.selector,
             ports=[
                 core.v1.ServicePortArgs(name=port, port=numbers[port], target_port=port)
-                for port in site.ports
+                for port in workload.ports
             ],
         ),
-        opts=site.child(),
+        opts=workload.child(),
     )
 
 
-def _options(site: Site, service: core.v1.Service) -> None:
+def _options(workload: ControlPlaneWorkload, service: core.v1.Service) -> None:
     """What the config may ask for beside the Deployment and its Service."""
-    want = site.settings
+    want = workload.settings
     if want.ingress:
-        ingress(site, want.ingress, service)
+        ingress(workload, want.ingress, service)
     if want.http_route:
-        http_route(site, want.http_route, service)
+        http_route(workload, want.http_route, service)
     if want.pod_disruption_budget:
-        disruption_budget(site, want.pod_disruption_budget)
+        disruption_budget(workload, want.pod_disruption_budget)
     if want.network_policy:
-        network_policy(site, want.network_policy)
+        network_policy(workload, want.network_policy)
     if want.service_monitor:
-        service_monitor(site, want.service_monitor)
+        service_monitor(workload, want.service_monitor)

@@ -11,16 +11,21 @@ from typing import Any
 import pulumi
 
 from coder_stack import conditions
-from coder_stack.components.operator_handle import OperatorHandle
-from coder_stack.components.standing import Standing, conditions_of, seen
+from coder_stack.components.parts.operator_handle import OperatorHandle
+from coder_stack.components.parts.status import Status, conditions_of, observed
 from coder_stack.conditions import Condition, LicenseFacts
 from coder_stack.dynamic.entitlements import Entitlements
 from coder_stack.dynamic.license import License
 from coder_stack.dynamic.operator_access import OperatorAccess
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.naming import CODERD_NAME, operator_secret_name, stack_hash
-from coder_stack.settings import Access, LicenseSecret, PasswordSecret, TokenSecret
-from coder_stack.settings import License as LicenseSettings
+from coder_stack.settings import (
+    AccessSettings,
+    LicenseSecret,
+    LicenseSettings,
+    PasswordSecret,
+    TokenSecret,
+)
 
 __all__ = ["Operator", "OperatorArgs", "credential_of"]
 
@@ -33,7 +38,7 @@ class OperatorArgs:
 
     connection: Mapping[str, Any]
     """The way to coderd. Without a `credential` in it, the settings decide where the token is."""
-    settings: Access
+    settings: AccessSettings
     license: LicenseSettings
     namespace: str
     """Of Secrets for which the settings name none."""
@@ -53,7 +58,7 @@ class Operator(pulumi.ComponentResource):
     license: License | None
     entitlements: Entitlements
     license_facts: pulumi.Output[LicenseFacts]
-    standing: pulumi.Output[Standing]
+    status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
 
     def __init__(
@@ -88,7 +93,7 @@ class Operator(pulumi.ComponentResource):
             # After the license: what is read then is what the license has changed.
             opts=self._child(self.access, *([self.license] if self.license else [])),
         )
-        self.license_facts = seen(
+        self.license_facts = observed(
             LicenseFacts,
             features=self.entitlements.features,
             tier=self.entitlements.tier,
@@ -101,8 +106,8 @@ class Operator(pulumi.ComponentResource):
             version=self.access.version,
             license=self.license_facts,
         )
-        self.standing = self._standing(stored)
-        self.conditions = conditions_of(self.standing)
+        self.status = self._status(stored)
+        self.conditions = conditions_of(self.status)
         self.register_outputs({"conditions": self.conditions})
 
     def _home(self) -> dict[str, str]:
@@ -141,21 +146,21 @@ class Operator(pulumi.ComponentResource):
         ref = self._args.settings.password_secret
         return None if ref is None else secret_place(ref, self._args.namespace)
 
-    def _standing(self, stored: SecretValue | None) -> pulumi.Output[Standing]:
-        observed: dict[str, pulumi.Input[Any]] = {
+    def _status(self, stored: SecretValue | None) -> pulumi.Output[Status]:
+        facts: dict[str, pulumi.Input[Any]] = {
             "user": self.access.user,
             "accepted": self.access.accepted,
             "access_reason": self.access.reason,
         }
         if self.license:
-            observed["applied"] = self.license.applied
-            observed["reason"] = self.license.reason
-            observed["message"] = self.license.message
+            facts["applied"] = self.license.applied
+            facts["reason"] = self.license.reason
+            facts["message"] = self.license.message
         if stored:
-            observed["license_secret_reason"] = stored.reason
-        return seen(_Seen, **observed).apply(self._judged)
+            facts["license_secret_reason"] = stored.reason
+        return observed(_Seen, **facts).apply(self._judged)
 
-    def _judged(self, found: "_Seen") -> Standing:
+    def _judged(self, found: "_Seen") -> Status:
         secret = self._args.settings.token_secret
         every: list[Condition] = []
         if secret:
@@ -176,14 +181,14 @@ class Operator(pulumi.ComponentResource):
                     secret_reason=found.license_secret_reason,
                 )
             )
-        return Standing(conditions=tuple(every))
+        return Status(conditions=tuple(every))
 
     def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
 
 
 def credential_of(
-    settings: Access, home: Mapping[str, str], *, token_given: bool
+    settings: AccessSettings, home: Mapping[str, str], *, token_given: bool
 ) -> str | dict[str, str]:
     """Where the operator's token is: in a Secret of the user's, in the config, or in our own."""
     if settings.token_secret:

@@ -13,19 +13,19 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.gated import (
+from coder_stack.components.parts.labels import Labels
+from coder_stack.components.parts.licensed import (
     gated_replicas,
     material_fault,
     material_secret,
     revision,
     rollout,
 )
-from coder_stack.components.labels import Labels
-from coder_stack.components.operator_handle import OperatorHandle
-from coder_stack.components.place import Place, ready_replicas
-from coder_stack.components.pod import Container, secret_env
-from coder_stack.components.standing import Standing, conditions_of, seen, summary_of
-from coder_stack.components.workspace_rights import workspace_rights
+from coder_stack.components.parts.operator_handle import OperatorHandle
+from coder_stack.components.parts.pod import Container, secret_env
+from coder_stack.components.parts.status import Status, conditions_of, observed, summary_of
+from coder_stack.components.parts.workload import Workload, ready_replicas
+from coder_stack.components.parts.workspace_rbac import workspace_rbac
 from coder_stack.conditions import (
     Condition,
     LicenseFacts,
@@ -39,8 +39,7 @@ from coder_stack.dynamic.daemons_connected import DaemonsConnected
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 from coder_stack.naming import fit
 from coder_stack.needs import EXTERNAL_PROVISIONERS
-from coder_stack.settings import Image
-from coder_stack.settings import Provisioner as Settings
+from coder_stack.settings import Image, ProvisionerSettings
 
 __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
 
@@ -51,7 +50,7 @@ _DAEMON_NAME = "CODER_PROVISIONER_DAEMON_NAME"
 class ProvisionerArgs:
     """What decides how the daemons are deployed, and whose they are."""
 
-    settings: Settings
+    settings: ProvisionerSettings
     operator: OperatorHandle
     image: Image
     """The control plane's: used unless the settings name another."""
@@ -70,7 +69,7 @@ class Provisioner(pulumi.ComponentResource):
     secret: core.v1.Secret
     deployment: apps.v1.Deployment
     daemons: DaemonsConnected
-    standing: pulumi.Output[Standing]
+    status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
     summary: pulumi.Output[dict[str, Any]]
     """For the stack's outputs: which key, how old, which tags, how many daemons."""
@@ -82,7 +81,7 @@ class Provisioner(pulumi.ComponentResource):
         self._name = name
         self._args = args
         self._settings = want = args.settings
-        self._place = Place(
+        self._workload = Workload(
             name=name,
             object_name=fit(f"{want.name}-provisioner"),
             namespace=want.namespace or args.namespace,
@@ -97,22 +96,22 @@ class Provisioner(pulumi.ComponentResource):
         self.key = self._key()
         self._replicas = gated_replicas(want.replicas, self.key.provisioned, self.key.enabled)
         self.secret = self._secret()
-        account = self._place.account(want.service_account_annotations)
+        account = self._workload.account(want.service_account_annotations)
         rights = self._rights(account)
-        self._template = self._place.template(
+        self._template = self._workload.template(
             want,
             self._container(),
             account,
             annotations={"checksum/secret": self.key.material_sha256},
             grace_seconds=want.termination_grace_period_seconds,
         )
-        self.deployment = self._place.deployment(
+        self.deployment = self._workload.deployment(
             want, self._template, replicas=self._replicas, after=[self.secret, *rights]
         )
         self.daemons = self._daemons()
-        self.standing = self._seen().apply(lambda found: _standing(want, found))
-        self.conditions = conditions_of(self.standing)
-        self.summary = summary_of(self.standing)
+        self.status = self._seen().apply(lambda found: _status(want, found))
+        self.conditions = conditions_of(self.status)
+        self.summary = summary_of(self.status)
         self.register_outputs({"conditions": self.conditions, "summary": self.summary})
 
     def _key(self) -> ProvisionerKey:
@@ -129,33 +128,35 @@ class Provisioner(pulumi.ComponentResource):
             rotate_after_days=key.rotate_after_days,
             enabled=operator.entitled(EXTERNAL_PROVISIONERS),
             adopt_material=self._args.adopted_material,
-            opts=self._place.child(),
+            opts=self._workload.child(),
         )
 
     def _secret(self) -> core.v1.Secret:
         key = self._settings.key
         return material_secret(
             f"{self._name}-secret",
-            self._place.metadata(key.secret_name or fit(f"{self._settings.name}-provisioner-key")),
+            self._workload.metadata(
+                key.secret_name or fit(f"{self._settings.name}-provisioner-key")
+            ),
             key.secret_key,
             self.key.material,
-            self._place.child(),
+            self._workload.child(),
         )
 
     def _rights(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
         want = self._settings
         # The own namespace may not be known by name yet, and no namespace is called "own_".
         home = want.namespace or "own_"
-        return workspace_rights(
+        return workspace_rbac(
             self._name,
-            object_name=self._place.object_name,
+            object_name=self._workload.object_name,
             namespaces={
                 **{each: each for each in want.workspace_namespaces},
-                home: self._place.namespace,
+                home: self._workload.namespace,
             },
             account=account,
             deployments=want.workspace_deployments,
-            labels=self._place.labels.all,
+            labels=self._workload.labels.all,
             parent=self,
         )
 
@@ -191,14 +192,14 @@ class Provisioner(pulumi.ComponentResource):
             revision=revision(
                 self._template, self._replicas, self.deployment, self._args.image.reference
             ),
-            rollout=None if _names_itself(want) else rollout(self._place),
+            rollout=None if _names_itself(want) else rollout(self._workload),
             enabled=self.key.enabled,
-            opts=self._place.child(self.deployment),
+            opts=self._workload.child(self.deployment),
         )
 
     def _seen(self) -> pulumi.Output["_Seen"]:
         key, daemons = self.key, self.daemons
-        return seen(
+        return observed(
             _Seen,
             license=self._args.operator.license,
             organization=key.organization,
@@ -252,14 +253,14 @@ def age_in_days(created_at: str, today: date) -> int | None:
     return (today - datetime.fromisoformat(created_at).astimezone(UTC).date()).days
 
 
-def _names_itself(want: Settings) -> bool:
+def _names_itself(want: ProvisionerSettings) -> bool:
     """Whether the config gives the daemons other names than those of their pods."""
     flagged = any(each.split("=", 1)[0] == "--name" for each in want.args)
     return flagged or _DAEMON_NAME in {*want.env, *want.secret_env}
 
 
-def _standing(want: Settings, found: _Seen) -> Standing:
-    return Standing(
+def _status(want: ProvisionerSettings, found: _Seen) -> Status:
+    return Status(
         conditions=_conditions(want, found),
         summary={
             "name": want.name,
@@ -275,7 +276,7 @@ def _standing(want: Settings, found: _Seen) -> Standing:
     )
 
 
-def _conditions(want: Settings, found: _Seen) -> tuple[Condition, ...]:
+def _conditions(want: ProvisionerSettings, found: _Seen) -> tuple[Condition, ...]:
     about = f"provisioner/{want.name}"
     allowed = found.license.allows(EXTERNAL_PROVISIONERS)
     awake = found.provisioned or allowed

@@ -13,18 +13,17 @@ import pulumi
 import yaml
 from pulumi_kubernetes import batch, core, meta, rbac
 
-from coder_stack.components.labels import Labels
-from coder_stack.components.place import Place
-from coder_stack.components.pod import secret_env
-from coder_stack.components.reconcile_rights import (
+from coder_stack.components.parts.labels import Labels
+from coder_stack.components.parts.pod import secret_env
+from coder_stack.components.parts.reconcile_rbac import (
     Rule,
     cluster_rules,
     namespace_rules,
     own_name,
 )
+from coder_stack.components.parts.workload import Workload
 from coder_stack.naming import fit
-from coder_stack.settings import ReconcileJob as JobSettings
-from coder_stack.settings import Settings
+from coder_stack.settings import ReconcileJobSettings, Settings
 
 __all__ = ["PROJECT", "ReconcileJob", "ReconcileJobArgs", "command", "kubeconfig"]
 
@@ -43,7 +42,7 @@ _USER = 1000
 class ReconcileJobArgs:
     """Which stack, with which settings; the job is part of both."""
 
-    job: JobSettings
+    job: ReconcileJobSettings
     settings: Settings
     """Of the whole stack: they decide which rights it takes to deploy it."""
     stack: str
@@ -65,7 +64,7 @@ class ReconcileJob(pulumi.ComponentResource):
         plane = args.settings.control_plane
         # Objects of the cluster as a whole are shared with other stacks: the namespace tells them.
         self._cluster_name = fit(f"{plane.namespace}-{plane.name}-reconcile")
-        self._place = Place(
+        self._workload = Workload(
             name=name,
             object_name=own_name(plane),
             namespace=args.namespace,
@@ -74,13 +73,13 @@ class ReconcileJob(pulumi.ComponentResource):
             ),
             parent=self,
         )
-        account = self._place.account(args.job.service_account_annotations)
+        account = self._workload.account(args.job.service_account_annotations)
         rights = [*self._rights(account), *self._cluster_rights(account)]
         config = core.v1.ConfigMap(
             f"{name}-kubeconfig",
-            metadata=self._place.metadata(),
+            metadata=self._workload.metadata(),
             data={"kubeconfig": kubeconfig(args.settings.kubernetes.context)},
-            opts=self._place.child(),
+            opts=self._workload.child(),
         )
         self.cron_job = self._cron_job(account, config, rights)
         self.register_outputs({})
@@ -92,16 +91,16 @@ class ReconcileJob(pulumi.ComponentResource):
             namespace = self._args.namespace if place == home else place
             role = rbac.v1.Role(
                 f"{self._name}-{place}",
-                metadata=self._place.at(namespace).metadata(),
+                metadata=self._workload.at(namespace).metadata(),
                 rules=[_rule(rule) for rule in rules],
-                opts=self._place.child(),
+                opts=self._workload.child(),
             )
             binding = rbac.v1.RoleBinding(
                 f"{self._name}-{place}",
-                metadata=self._place.at(namespace).metadata(),
+                metadata=self._workload.at(namespace).metadata(),
                 role_ref=_reference("Role", role.metadata.name),
                 subjects=[_subject(account)],
-                opts=self._place.child(),
+                opts=self._workload.child(),
             )
             made += [role, binding]
         return made
@@ -110,19 +109,19 @@ class ReconcileJob(pulumi.ComponentResource):
         rules = cluster_rules(self._args.settings, self._cluster_name)
         if not rules:
             return []
-        metadata = meta.v1.ObjectMetaArgs(name=self._cluster_name, labels=self._place.labels.all)
+        metadata = meta.v1.ObjectMetaArgs(name=self._cluster_name, labels=self._workload.labels.all)
         role = rbac.v1.ClusterRole(
             f"{self._name}-cluster",
             metadata=metadata,
             rules=[_rule(rule) for rule in rules],
-            opts=self._place.child(),
+            opts=self._workload.child(),
         )
         binding = rbac.v1.ClusterRoleBinding(
             f"{self._name}-cluster",
             metadata=metadata,
             role_ref=_reference("ClusterRole", role.metadata.name),
             subjects=[_subject(account)],
-            opts=self._place.child(),
+            opts=self._workload.child(),
         )
         return [role, binding]
 
@@ -135,7 +134,7 @@ class ReconcileJob(pulumi.ComponentResource):
         job = self._args.job
         return batch.v1.CronJob(
             f"{self._name}-job",
-            metadata=self._place.metadata(),
+            metadata=self._workload.metadata(),
             spec=batch.v1.CronJobSpecArgs(
                 schedule=job.schedule,
                 suspend=job.suspended,
@@ -152,7 +151,7 @@ class ReconcileJob(pulumi.ComponentResource):
                     )
                 ),
             ),
-            opts=self._place.child(*rights),
+            opts=self._workload.child(*rights),
         )
 
     def _pod(
@@ -179,7 +178,7 @@ class ReconcileJob(pulumi.ComponentResource):
             "tolerations": list(job.tolerations),
         }
         return core.v1.PodTemplateSpecArgs(
-            metadata=meta.v1.ObjectMetaArgs(labels=self._place.labels.all),
+            metadata=meta.v1.ObjectMetaArgs(labels=self._workload.labels.all),
             spec=core.v1.PodSpecArgs(**{key: value for key, value in spec.items() if value}),
         )
 
@@ -212,7 +211,7 @@ def command(stack: str, wait_seconds: int) -> list[str]:
     return ["coder-stack", "reconcile", "--stack", stack, "--wait", str(wait_seconds)]
 
 
-def environment(job: JobSettings) -> list[dict[str, Any]]:
+def environment(job: ReconcileJobSettings) -> list[dict[str, Any]]:
     """Everything that Pulumi would write goes to the one folder that can be written."""
     env: list[dict[str, Any]] = [
         {"name": "HOME", "value": _WORK},

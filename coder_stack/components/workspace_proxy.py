@@ -13,13 +13,13 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.gated import gated_replicas, material_secret, revision
-from coder_stack.components.labels import Labels
-from coder_stack.components.operator_handle import OperatorHandle
-from coder_stack.components.place import Place, ready_replicas
-from coder_stack.components.pod import Container, probe, secret_env
-from coder_stack.components.standing import Standing, conditions_of, seen, summary_of
-from coder_stack.components.surroundings import disruption_budget
+from coder_stack.components.parts.labels import Labels
+from coder_stack.components.parts.licensed import gated_replicas, material_secret, revision
+from coder_stack.components.parts.operator_handle import OperatorHandle
+from coder_stack.components.parts.options import disruption_budget
+from coder_stack.components.parts.pod import Container, probe, secret_env
+from coder_stack.components.parts.status import Status, conditions_of, observed, summary_of
+from coder_stack.components.parts.workload import Workload, ready_replicas
 from coder_stack.conditions import (
     LicenseFacts,
     deployment_ready,
@@ -31,8 +31,7 @@ from coder_stack.dynamic.proxy_health import ProxyHealth
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
 from coder_stack.naming import fit
 from coder_stack.needs import WORKSPACE_PROXIES
-from coder_stack.settings import Image
-from coder_stack.settings import WorkspaceProxy as Settings
+from coder_stack.settings import Image, ProxySettings
 
 __all__ = ["WorkspaceProxy", "WorkspaceProxyArgs"]
 
@@ -43,7 +42,7 @@ _HTTP_PORT = 8080
 class WorkspaceProxyArgs:
     """What decides how the proxy is registered and deployed."""
 
-    settings: Settings
+    settings: ProxySettings
     operator: OperatorHandle
     image: Image
     """The control plane's: used unless the settings name another."""
@@ -61,7 +60,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
     deployment: apps.v1.Deployment
     service: core.v1.Service
     health: ProxyHealth
-    standing: pulumi.Output[Standing]
+    status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
     summary: pulumi.Output[dict[str, Any]]
     """For the stack's outputs: id, looks, URL, health and version as coderd saw them last."""
@@ -73,7 +72,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self._name = name
         self._args = args
         self._settings = want = args.settings
-        self._place = Place(
+        self._workload = Workload(
             name=name,
             object_name=fit(f"{want.name}-proxy"),
             namespace=want.namespace or args.namespace,
@@ -90,23 +89,23 @@ class WorkspaceProxy(pulumi.ComponentResource):
             want.replicas, self.registration.provisioned, self.registration.enabled
         )
         self.secret = self._secret()
-        self._template = self._place.template(
+        self._template = self._workload.template(
             want,
             self._container(),
             # A proxy asks nothing of Kubernetes.
-            self._place.account(want.service_account_annotations, automount=False),
+            self._workload.account(want.service_account_annotations, automount=False),
             annotations={"checksum/secret": self.registration.proxy_token_sha256},
         )
-        self.deployment = self._place.deployment(
+        self.deployment = self._workload.deployment(
             want, self._template, replicas=self._replicas, after=[self.secret]
         )
         self.service = self._service()
         if want.pod_disruption_budget:
-            disruption_budget(self._place, want.pod_disruption_budget)
+            disruption_budget(self._workload, want.pod_disruption_budget)
         self.health = self._health()
-        self.standing = self._seen().apply(lambda found: _standing(want, found))
-        self.conditions = conditions_of(self.standing)
-        self.summary = summary_of(self.standing)
+        self.status = self._seen().apply(lambda found: _status(want, found))
+        self.conditions = conditions_of(self.status)
+        self.summary = summary_of(self.status)
         self.register_outputs({"conditions": self.conditions, "summary": self.summary})
 
     def _registration(self) -> WorkspaceProxyRegistration:
@@ -119,17 +118,17 @@ class WorkspaceProxy(pulumi.ComponentResource):
             icon=want.icon,
             trigger=want.rotation,
             enabled=operator.entitled(WORKSPACE_PROXIES),
-            opts=self._place.child(),
+            opts=self._workload.child(),
         )
 
     def _secret(self) -> core.v1.Secret:
         want = self._settings
         return material_secret(
             f"{self._name}-secret",
-            self._place.metadata(want.secret_name or fit(f"{want.name}-proxy-token")),
+            self._workload.metadata(want.secret_name or fit(f"{want.name}-proxy-token")),
             want.secret_key,
             self.registration.proxy_token,
-            self._place.child(),
+            self._workload.child(),
         )
 
     def _container(self) -> Container:
@@ -162,13 +161,13 @@ class WorkspaceProxy(pulumi.ComponentResource):
         want = self._settings.service
         return core.v1.Service(
             f"{self._name}-service",
-            metadata=self._place.metadata(annotations=want.annotations),
+            metadata=self._workload.metadata(annotations=want.annotations),
             spec=core.v1.ServiceSpecArgs(
                 type=want.type,
-                selector=self._place.labels.selector,
+                selector=self._workload.labels.selector,
                 ports=[core.v1.ServicePortArgs(name="http", port=want.port, target_port="http")],
             ),
-            opts=self._place.child(),
+            opts=self._workload.child(),
         )
 
     def _health(self) -> ProxyHealth:
@@ -182,12 +181,12 @@ class WorkspaceProxy(pulumi.ComponentResource):
             revision=revision(
                 self._template, self._replicas, self.deployment, self._args.image.reference
             ),
-            opts=self._place.child(self.deployment, self.service),
+            opts=self._workload.child(self.deployment, self.service),
         )
 
     def _seen(self) -> pulumi.Output["_Seen"]:
         registered = self.registration
-        return seen(
+        return observed(
             _Seen,
             license=self._args.operator.license,
             proxy_id=registered.proxy_id,
@@ -216,11 +215,11 @@ class _Seen:
     ready: int = 0
 
 
-def _standing(want: Settings, found: _Seen) -> Standing:
+def _status(want: ProxySettings, found: _Seen) -> Status:
     about = f"proxy/{want.name}"
     allowed = found.license.allows(WORKSPACE_PROXIES)
     awake = found.provisioned or allowed
-    return Standing(
+    return Status(
         conditions=(
             entitled("WorkspaceProxyEntitled", about, WORKSPACE_PROXIES, found.license),
             proxy_registered(

@@ -5,7 +5,6 @@ the old key is deleted only after this, a rotation never leaves pods without a w
 that differ from coderd's are reported, not refused. Changes nothing in coderd or in the cluster.
 """
 
-import sys
 import time
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 import pulumi
 from pydantic import Field
 
+from coder_stack.cluster.rollout import Rollout, newest_pods
 from coder_stack.coderd import (
     Coderd,
     CoderdError,
@@ -21,12 +21,12 @@ from coder_stack.coderd import (
     NotFound,
     Reason,
 )
-from coder_stack.dynamic.base import CoderdInputs, CoderdProvider
-from coder_stack.dynamic.connection import Link
-from coder_stack.dynamic.failure import Failed, warn
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.rollout import Rollout, newest_pods
-from coder_stack.dynamic.wire import WireModel
+from coder_stack.console import inform, warn
+from coder_stack.dynamic.runtime.base import CoderdInputs, CoderdProvider
+from coder_stack.dynamic.runtime.errors import Failed
+from coder_stack.dynamic.runtime.props import PropsModel
+from coder_stack.dynamic.runtime.resource import CoderdResource
+from coder_stack.dynamic.runtime.session import Session
 
 __all__ = ["DaemonsConnected", "DaemonsConnectedProvider", "Seen", "look"]
 
@@ -50,7 +50,7 @@ class DaemonsInputs(CoderdInputs):
     enabled: bool = True
 
 
-class Seen(WireModel):
+class Seen(PropsModel):
     """What a look at coderd's list of daemons says about one key."""
 
     count: int = 0
@@ -101,25 +101,27 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
         del state
         return "daemons-connected"
 
-    def create_object(self, link: Link, want: DaemonsInputs) -> DaemonsState:
+    def create_object(self, session: Session, want: DaemonsInputs) -> DaemonsState:
         """Wait."""
         if not (want.enabled and want.key_id):
             return _state(want, Seen(), Reason.NOT_ENTITLED)
-        return _state(want, self._wait(link, want))
+        return _state(want, self._wait(session, want))
 
-    def update_object(self, link: Link, want: DaemonsInputs, known: DaemonsState) -> DaemonsState:
+    def update_object(
+        self, session: Session, want: DaemonsInputs, known: DaemonsState
+    ) -> DaemonsState:
         """Wait anew; behind a closed gate nobody is waited for."""
         if not (want.enabled and want.key_id):
             return _state(want, _seen(known), Reason.NOT_ENTITLED)
-        return _state(want, self._wait(link, want))
+        return _state(want, self._wait(session, want))
 
-    def observe(self, link: Link, known: DaemonsState) -> DaemonsState | None:
+    def observe(self, session: Session, known: DaemonsState) -> DaemonsState | None:
         """Count again. Too few daemons are a condition, no drift: there is nothing to apply."""
         if not known.key_id:
             return known
         organization = known.organization
         try:
-            listed = link.listed(
+            listed = session.listed(
                 f"daemons/{organization}", lambda c: c.daemons_by_key(organization)
             )
         except NotEntitled:
@@ -128,16 +130,16 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
             # The organization was renamed, or is hidden: the key's own refresh says which (K10).
             return _state(known, _seen(known), Reason.NOT_FOUND)
         reason = "" if known.enabled else Reason.NOT_ENTITLED
-        return _state(known, look(listed, known.key_id, _expected(link, known)), reason)
+        return _state(known, look(listed, known.key_id, _expected(session, known)), reason)
 
-    def _wait(self, link: Link, want: DaemonsInputs) -> Seen:
+    def _wait(self, session: Session, want: DaemonsInputs) -> Seen:
         end = time.monotonic() + want.timeout_seconds
         prefix = self._newest_pods(want)
         said = -1
         while True:
             try:
-                listed = link.quick.daemons_by_key(want.organization)
-                seen = look(listed, want.key_id, _expected(link, want), prefix)
+                listed = session.quick.daemons_by_key(want.organization)
+                seen = look(listed, want.key_id, _expected(session, want), prefix)
             except CoderdError as error:
                 if error.permanent or time.monotonic() >= end:
                     raise
@@ -145,7 +147,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
             if seen.count >= want.minimum:
                 return seen
             if seen.count != said:
-                _tell(f"{self.label(want)}: {seen.count} of {want.minimum} connected, waiting")
+                inform(f"{self.label(want)}: {seen.count} of {want.minimum} connected, waiting")
                 said = seen.count
             left = end - time.monotonic()
             if left <= 0:
@@ -208,9 +210,9 @@ class DaemonsConnected(CoderdResource, module="coder", name="DaemonsConnected"):
         super().__init__(DaemonsConnectedProvider(), resource_name, props, opts)
 
 
-def _expected(link: Link, inputs: DaemonsInputs) -> str:
+def _expected(session: Session, inputs: DaemonsInputs) -> str:
     """Coderd's version of now: it may have been upgraded since the last look."""
-    return inputs.expected_version or link.listed("build", Coderd.build_info).version
+    return inputs.expected_version or session.listed("build", Coderd.build_info).version
 
 
 def _release(version: str) -> str:
@@ -225,9 +227,3 @@ def _state(inputs: DaemonsInputs, seen: Seen, reason: str = "") -> DaemonsState:
     connected = seen.count >= inputs.minimum and not reason
     facts = {"connected": connected, "reason": reason}
     return DaemonsState.model_validate({**dict(inputs), **dict(seen), **facts})
-
-
-def _tell(message: str) -> None:
-    """Progress for the person who waits; stdout belongs to the engine."""
-    sys.stderr.write(f"info: {message}\n")
-    sys.stderr.flush()

@@ -13,19 +13,25 @@ import pulumi
 from pulumi import dynamic
 from pulumi.output import Unknown
 
-from coder_stack.coderd import Coderd, CoderdError, Reason, RouteAbsent, entitlements_reason
-from coder_stack.coderd import Entitlements as Found
-from coder_stack.dynamic.base import CoderdProvider, Proposal
-from coder_stack.dynamic.connection import CoderdInputs, Link
-from coder_stack.dynamic.failure import warn
-from coder_stack.dynamic.proposal import checked, filled
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.wire import Problem, Props, WireModel
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    EntitlementsRecord,
+    Reason,
+    RouteAbsent,
+    entitlements_reason,
+)
+from coder_stack.console import warn
+from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.dynamic.runtime.check import checked, filled
+from coder_stack.dynamic.runtime.props import Problem, Props, PropsModel
+from coder_stack.dynamic.runtime.resource import CoderdResource
+from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 
 __all__ = ["Entitlements", "EntitlementsProvider", "FeatureFacts"]
 
 
-class FeatureFacts(WireModel):
+class FeatureFacts(PropsModel):
     """One feature, without how much of it is in use."""
 
     entitlement: str = "not_entitled"
@@ -33,7 +39,7 @@ class FeatureFacts(WireModel):
     limit: int | None = None
 
 
-class Facts(WireModel):
+class EntitlementFacts(PropsModel):
     """What is compared. `tier` is `unknown` until coderd has answered once."""
 
     tier: str = "unknown"
@@ -46,7 +52,7 @@ class Facts(WireModel):
     """Why they are stale, or NotSupported for a build without licenses; else empty."""
 
 
-class EntitlementsInputs(CoderdInputs, Facts):
+class EntitlementsInputs(CoderdInputs, EntitlementFacts):
     """The program gives connection and deployment, `check` the rest."""
 
     deployment_id: str = ""
@@ -61,9 +67,9 @@ class EntitlementsState(EntitlementsInputs):
     checked_at: str = ""
 
 
-def facts_of(found: Found) -> Facts:
+def facts_of(found: EntitlementsRecord) -> EntitlementFacts:
     """What coderd says, reduced to what counts as a change (E2)."""
-    return Facts(
+    return EntitlementFacts(
         tier=found.tier,
         has_license=found.has_license,
         features={
@@ -76,26 +82,26 @@ def facts_of(found: Found) -> Facts:
     )
 
 
-def facts_without_answer(error: CoderdError, last: Facts | None) -> Facts:
+def facts_without_answer(error: CoderdError, last: EntitlementFacts | None) -> EntitlementFacts:
     """No route is an answer (AGPL); anything else leaves what was known, marked stale (E6)."""
     if isinstance(error, RouteAbsent):
-        return Facts(tier="none", reason=Reason.NOT_SUPPORTED)
+        return EntitlementFacts(tier="none", reason=Reason.NOT_SUPPORTED)
     return stale(last, entitlements_reason(error.reason))
 
 
-def stale(last: Facts | None, reason: Reason) -> Facts:
+def stale(last: EntitlementFacts | None, reason: Reason) -> EntitlementFacts:
     """The last known facts with a mark on them."""
     marked = {"stale": True, "reason": str(reason)}
-    return (last or Facts()).model_copy(update=marked)
+    return (last or EntitlementFacts()).model_copy(update=marked)
 
 
-def features_in_grace(facts: Facts) -> list[str]:
+def features_in_grace(facts: EntitlementFacts) -> list[str]:
     """Entitled, but not for long (E3)."""
     return [name for name, each in facts.features.items() if each.entitlement == "grace_period"]
 
 
 _MOVING = ("usage", "warnings", "checked_at")
-_UNKNOWN: Mapping[str, Any] = dict.fromkeys(Facts.model_fields, Unknown())
+_UNKNOWN: Mapping[str, Any] = dict.fromkeys(EntitlementFacts.model_fields, Unknown())
 
 
 class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]):
@@ -115,15 +121,15 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
         return super().check(_olds, news)
 
     def examine(
-        self, proposal: Proposal[EntitlementsInputs], link: Link | None
+        self, proposal: CheckRequest[EntitlementsInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """The live look; without a connection yet, what was known, or unknown values."""
-        if link is None:
+        if session is None:
             if proposal.old is None:
                 return _UNKNOWN, []
             return _values(stale(proposal.old, Reason.PENDING)), []
         try:
-            facts = facts_of(link.look(Coderd.entitlements))
+            facts = facts_of(session.look(Coderd.entitlements))
         except CoderdError as error:
             facts = facts_without_answer(error, proposal.old)
             warn(f"{facts.reason}: entitlements, check: {error}")
@@ -131,20 +137,20 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
             warn(f"entitlements, check: in grace, renew the license: {', '.join(grace)}.")
         return _values(facts), []
 
-    def create_object(self, link: Link, want: EntitlementsInputs) -> EntitlementsState:
+    def create_object(self, session: Session, want: EntitlementsInputs) -> EntitlementsState:
         """Stores what `check` saw."""
-        return self._with_usage(link, want)
+        return self._with_usage(session, want)
 
     def update_object(
-        self, link: Link, want: EntitlementsInputs, known: EntitlementsState
+        self, session: Session, want: EntitlementsInputs, known: EntitlementsState
     ) -> EntitlementsState:
         """Stores what `check` saw; without an answer, what moves stays as last known (E6)."""
-        return self._with_usage(link, want, known)
+        return self._with_usage(session, want, known)
 
-    def observe(self, link: Link, known: EntitlementsState) -> EntitlementsState | None:
+    def observe(self, session: Session, known: EntitlementsState) -> EntitlementsState | None:
         """As coderd has it now; without an answer, what was known and why (U1)."""
         try:
-            found = link.coderd.entitlements()
+            found = session.coderd.entitlements()
         except CoderdError as error:
             facts = facts_without_answer(error, known)
             warn(f"{facts.reason}: entitlements, read: {error}")
@@ -157,22 +163,22 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
         return "entitlements"
 
     def _with_usage(
-        self, link: Link, want: EntitlementsInputs, known: EntitlementsState | None = None
+        self, session: Session, want: EntitlementsInputs, known: EntitlementsState | None = None
     ) -> EntitlementsState:
         moving: Mapping[str, Any] = _last_known(known)
         if not want.stale:
             try:
-                moving = {} if want.reason else _moving(link.look(Coderd.entitlements))
+                moving = {} if want.reason else _moving(session.look(Coderd.entitlements))
             except CoderdError as error:
                 warn(f"{error.reason}: entitlements, usage: {error}")
         return EntitlementsState.model_validate({**dict(want), **moving})
 
 
-def _values(facts: Facts) -> dict[str, Any]:
-    return {name: getattr(facts, name) for name in Facts.model_fields}
+def _values(facts: EntitlementFacts) -> dict[str, Any]:
+    return {name: getattr(facts, name) for name in EntitlementFacts.model_fields}
 
 
-def _moving(found: Found) -> dict[str, Any]:
+def _moving(found: EntitlementsRecord) -> dict[str, Any]:
     return {
         "usage": {n: f.actual for n, f in sorted(found.features.items()) if f.actual is not None},
         "warnings": found.warnings,

@@ -15,17 +15,17 @@ from pulumi.output import Unknown
 from coder_stack.coderd import (
     Coderd,
     CoderdError,
+    EntitlementsRecord,
     NoAnswer,
     Reason,
     RouteAbsent,
     entitlements_reason,
 )
-from coder_stack.coderd import Entitlements as Found
-from coder_stack.dynamic.base import CoderdProvider, Proposal
-from coder_stack.dynamic.connection import CoderdInputs, Link
-from coder_stack.dynamic.failure import warn
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.wire import Problem
+from coder_stack.console import warn
+from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.dynamic.runtime.props import Problem
+from coder_stack.dynamic.runtime.resource import CoderdResource
+from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 
 __all__ = ["FeatureGate", "FeatureGateProvider"]
 
@@ -46,7 +46,7 @@ class GateState(GateInputs):
     """Nothing more."""
 
 
-def gate_of(found: Found, feature: str, last: GateInputs | None) -> dict[str, Any]:
+def gate_of(found: EntitlementsRecord, feature: str, last: GateInputs | None) -> dict[str, Any]:
     """What coderd's answer makes of the gate."""
     entitled = found.entitled(feature)
     reason = "" if entitled else str(Reason.NOT_ENTITLED)
@@ -79,32 +79,32 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
         return f"{self.noun} {model.feature}"
 
     def examine(
-        self, proposal: Proposal[GateInputs], link: Link | None
+        self, proposal: CheckRequest[GateInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """The live look, which waits little, and on a fresh stack says little."""
         feature, old = proposal.known.get("feature"), proposal.old
         last = old if old is not None and old.feature == feature else None
-        if link is None or feature is None:
+        if session is None or feature is None:
             if last is None:
                 return dict.fromkeys(("entitled", "open", "reason"), Unknown()), []
             return {"entitled": last.entitled, "open": last.open, "reason": str(Reason.PENDING)}, []
         try:
-            return gate_of(link.look(Coderd.entitlements), feature, last), []
+            return gate_of(session.look(Coderd.entitlements), feature, last), []
         except CoderdError as error:
             gate = gate_without_answer(error, last)
             if last is not None:
                 warn(f"{gate['reason']}: {self.label(last)}, check: {error}")
             return gate, []
 
-    def create_object(self, link: Link, want: GateInputs) -> GateState:
+    def create_object(self, session: Session, want: GateInputs) -> GateState:
         """Stores what `check` saw."""
-        del link
+        del session
         return GateState.model_validate(dict(want))
 
-    def observe(self, link: Link, known: GateState) -> GateState | None:
+    def observe(self, session: Session, known: GateState) -> GateState | None:
         """As coderd has it now; without an answer, what was known and why."""
         try:
-            gate = gate_of(link.coderd.entitlements(), known.feature, known)
+            gate = gate_of(session.coderd.entitlements(), known.feature, known)
         except CoderdError as error:
             gate = gate_without_answer(error, known)
             warn(f"{gate['reason']}: {self.label(known)}, read: {error}")

@@ -17,8 +17,8 @@ from coder_stack.coderd import (
     BuildInfo,
     Coderd,
     CoderdError,
-    Finding,
     LicenseClaims,
+    LicenseProblem,
     Reason,
     RouteAbsent,
     fingerprint,
@@ -26,18 +26,19 @@ from coder_stack.coderd import (
     preflight,
     read_license,
 )
-from coder_stack.dynamic.base import CoderdProvider, Proposal
-from coder_stack.dynamic.connection import CoderdInputs, Link
-from coder_stack.dynamic.failure import Failed, warn
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.stored_licenses import apply, find, remove, stored
-from coder_stack.dynamic.wanted import Wanted
-from coder_stack.dynamic.wire import Problem, WireSecret
+from coder_stack.coderd.procedures.licenses import apply, find, remove, stored
+from coder_stack.console import warn
+from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.dynamic.runtime.declared import Declared
+from coder_stack.dynamic.runtime.errors import Failed
+from coder_stack.dynamic.runtime.props import Problem, PropsSecret
+from coder_stack.dynamic.runtime.resource import CoderdResource
+from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 
 __all__ = ["License", "LicenseProvider"]
 
 _AGPL = "This build of coderd has no licenses; nothing was uploaded."
-_WANTED = Wanted()
+_WANTED = Declared()
 """Hashes of license texts."""
 # An applied license that runs out must not block every other change of the stack (E5).
 _TOLERATED_ONCE_APPLIED = frozenset({"Expired", "NotYetValid"})
@@ -50,7 +51,7 @@ def _trimmed(jwt: SecretStr) -> SecretStr:
 class LicenseInputs(CoderdInputs):
     """`supported` is a live fact that `check` fills in: an AGPL build has no licenses (L7)."""
 
-    jwt: Annotated[WireSecret, AfterValidator(_trimmed)]
+    jwt: Annotated[PropsSecret, AfterValidator(_trimmed)]
     deployment_id: str | None = None
     needed_features: tuple[str, ...] = ()
     warn_days: int = 30
@@ -71,7 +72,9 @@ class LicenseState(LicenseInputs):
     message: str = ""
 
 
-def split(findings: Sequence[Finding], *, applied: bool) -> tuple[list[Finding], list[Finding]]:
+def split(
+    findings: Sequence[LicenseProblem], *, applied: bool
+) -> tuple[list[LicenseProblem], list[LicenseProblem]]:
     """What forbids going on, and what is only worth a warning (L8)."""
     errors = [
         finding
@@ -90,11 +93,11 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
     delete_is_best_effort = True
 
     def examine(
-        self, proposal: Proposal[LicenseInputs], link: Link | None
+        self, proposal: CheckRequest[LicenseInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """The offline pre-flight, and whether this coderd knows licenses at all."""
         old = proposal.old
-        build, supported = _look(link, believed=old.supported if old else True)
+        build, supported = _look(session, believed=old.supported if old else True)
         if not supported:
             warn(f"{Reason.NOT_SUPPORTED}: {_AGPL}")
         jwt = proposal.known.get("jwt")
@@ -104,8 +107,8 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         if not jwt.get_secret_value():
             why = "the license is empty; check the Secret, its key and its value."
             return {}, [Problem("", f"{Reason.SECRET_MISSING}: {why}")]
-        if link is not None:
-            _WANTED.add(link.connection, fingerprint(jwt.get_secret_value()))
+        if session is not None:
+            _WANTED.add(session.connection, fingerprint(jwt.get_secret_value()))
         findings = preflight(
             jwt.get_secret_value(),
             datetime.now(UTC),
@@ -120,18 +123,18 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         problems = [Problem("", f"{each.reason}: {each.message}") for each in errors]
         return {"supported": supported}, problems
 
-    def create_object(self, link: Link, want: LicenseInputs) -> LicenseState:
+    def create_object(self, session: Session, want: LicenseInputs) -> LicenseState:
         """Upload, or adopt the very same text if it is there already (L5, U3)."""
         claims = read_license(want.jwt.get_secret_value())
-        if link.token is None:
+        if session.token is None:
             why = "there is no operator access yet; the license is uploaded once there is."
             raise Failed(Reason.PENDING, self.noun, "create", why)
         try:
-            kept = apply(link.coderd, want.jwt, claims)
+            kept = apply(session.coderd, want.jwt, claims)
         except RouteAbsent:
             warn(f"{Reason.NOT_SUPPORTED}: {_AGPL}")
             return _state(want, claims, **_NOT_SUPPORTED)
-        link.shared.licenses.append(claims.sha256)
+        session.shared.licenses.append(claims.sha256)
         return _state(
             want,
             claims,
@@ -141,11 +144,11 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
             last_applied=_second(datetime.now(UTC)),
         )
 
-    def observe(self, link: Link, known: LicenseState) -> LicenseState | None:
+    def observe(self, session: Session, known: LicenseState) -> LicenseState | None:
         """Gone only if a list that we may see in full does not have it (L6, U1)."""
         claims = read_license(known.jwt.get_secret_value())
         try:
-            kept = find(claims, known.license_id, stored(link.coderd))
+            kept = find(claims, known.license_id, stored(session.coderd))
         except RouteAbsent:
             warn(f"{Reason.NOT_SUPPORTED}: {_AGPL}")
             return known.model_copy(update=_NOT_SUPPORTED)
@@ -160,14 +163,16 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
             last_applied=known.last_applied or _second(kept.uploaded_at),
         )
 
-    def update_object(self, link: Link, want: LicenseInputs, known: LicenseState) -> LicenseState:
+    def update_object(
+        self, session: Session, want: LicenseInputs, known: LicenseState
+    ) -> LicenseState:
         """Another connection or other needs: the license stays, unless that coderd lacks it."""
-        seen = self.observe(link, known)
+        seen = self.observe(session, known)
         if seen is None:
-            return self.create_object(link, want)
+            return self.create_object(session, want)
         return LicenseState.model_validate({**dict(seen), **dict(want)})
 
-    def delete_object(self, link: Link, known: LicenseState) -> None:
+    def delete_object(self, session: Session, known: LicenseState) -> None:
         """The one we know by id and content, and nobody else's.
 
         Not if the program has come back to the same text: then the row is in use again (L10).
@@ -175,14 +180,14 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         in the next run (L4, X1); so is a refusal in the run that rotated it. Otherwise, so on
         destroy, it is a warning (K6).
         """
-        if not known.license_id or _WANTED.has(link.connection, known.last_applied_hash):
+        if not known.license_id or _WANTED.has(session.connection, known.last_applied_hash):
             return
         claims = read_license(known.jwt.get_secret_value())
         try:
-            remove(link.coderd, claims, known.license_id)
+            remove(session.coderd, claims, known.license_id)
         except CoderdError as error:
-            rotated = link.shared.licenses[-1:] not in ([], [known.last_applied_hash])
-            again = rotated or (_WANTED.any(link.connection) and not error.permanent)
+            rotated = session.shared.licenses[-1:] not in ([], [known.last_applied_hash])
+            again = rotated or (_WANTED.any(session.connection) and not error.permanent)
             why = f"{error} It is superseded; the next run tries again." if again else str(error)
             label = f"license {known.license_id}"
             raise Failed(self.reason(error), label, "delete", why, again=again) from error
@@ -205,16 +210,16 @@ _NOT_SUPPORTED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _look(link: Link | None, *, believed: bool) -> tuple[BuildInfo | None, bool]:
+def _look(session: Session | None, *, believed: bool) -> tuple[BuildInfo | None, bool]:
     """Build and edition, as far as coderd can be asked now; both routes need no token."""
-    if link is None:
+    if session is None:
         return None, believed
     try:
-        build = link.look(Coderd.build_info)
+        build = session.look(Coderd.build_info)
     except CoderdError:
         return None, believed
     try:
-        link.look(Coderd.entitlements)
+        session.look(Coderd.entitlements)
     except RouteAbsent:
         return build, False
     except CoderdError:

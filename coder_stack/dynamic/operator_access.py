@@ -15,6 +15,7 @@ import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr
 
+from coder_stack.cluster.secret import SecretPlace
 from coder_stack.coderd import (
     BuildInfo,
     Coderd,
@@ -23,30 +24,29 @@ from coder_stack.coderd import (
     Unauthenticated,
     User,
 )
-from coder_stack.dynamic.base import CONNECTIONS, CoderdProvider, Proposal
-from coder_stack.dynamic.bootstrap import accepted, token_id
-from coder_stack.dynamic.connection import Link
-from coder_stack.dynamic.failure import warn
-from coder_stack.dynamic.kubernetes_secret import SecretPlace
-from coder_stack.dynamic.operator_account import (
+from coder_stack.coderd.procedures.bootstrap import accepted, token_id
+from coder_stack.coderd.procedures.readiness import wait_until_ready
+from coder_stack.config_keys import command_to_set
+from coder_stack.console import warn
+from coder_stack.dynamic.operator.account import (
     account_problems,
     given_problems,
     next_step,
     own_token,
     refuse_unless_owner,
 )
-from coder_stack.dynamic.operator_inputs import (
+from coder_stack.dynamic.operator.inputs import (
     OperatorAccessInputs,
     OperatorAccessState,
     settled_token_name,
 )
-from coder_stack.dynamic.operator_leaving import give_up, leave, made_token
-from coder_stack.dynamic.proposal import known_connection
-from coder_stack.dynamic.readiness import wait_until_ready
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.stack_config import command_to_set
-from coder_stack.dynamic.wanted import Wanted
-from coder_stack.dynamic.wire import Problem, Props
+from coder_stack.dynamic.operator.teardown import give_up, leave, made_token
+from coder_stack.dynamic.runtime.base import SESSIONS, CheckRequest, CoderdProvider
+from coder_stack.dynamic.runtime.check import known_connection
+from coder_stack.dynamic.runtime.declared import Declared
+from coder_stack.dynamic.runtime.props import Problem, Props
+from coder_stack.dynamic.runtime.resource import CoderdResource
+from coder_stack.dynamic.runtime.session import Session
 
 __all__ = ["OperatorAccess", "OperatorAccessProvider"]
 
@@ -57,7 +57,7 @@ _ONLY_IN_PROGRAM = (
 )
 
 
-_WANTED = Wanted()
+_WANTED = Declared()
 """Homes of tokens that are made."""
 
 
@@ -78,13 +78,13 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         if pulumi.contains_unknowns(token):
             news = {**news, "given": token}
         elif token and connection is not None:
-            CONNECTIONS.hand_over(connection, SecretStr(token))
+            SESSIONS.hand_over(connection, SecretStr(token))
             if SecretStr(token) != self._config.token:
                 warn(f"{self.noun}: {_ONLY_IN_PROGRAM} {command_to_set('token')}")
         return super().check(_olds, news)
 
     def examine(
-        self, proposal: Proposal[OperatorAccessInputs], link: Link | None
+        self, proposal: CheckRequest[OperatorAccessInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Find the token or the password, and say at preview what is wrong with either."""
         want, old = proposal.whole, proposal.old
@@ -92,7 +92,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         if "given" not in proposal.known:
             return values, []  # its token is unknown
         values["given"] = ""
-        if want is None or link is None:
+        if want is None or session is None:
             kept = {"given": old.given, "password_hash": old.password_hash} if old else {}
             return {**values, **kept}, []
         values["token_name"] = settled_token_name(want, old)
@@ -101,7 +101,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             moving = old is not None and old.connection.credential is None
             found, problems = account_problems(want, self._config, old=old, moving=moving)
         else:
-            token, problems = given_problems(link, new=old is None)
+            token, problems = given_problems(session, new=old is None)
             found = {"given": fingerprint_of(token) if token else old.given if old else ""}
         return {**values, **found}, problems
 
@@ -115,34 +115,34 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             result.changes = True
         return result
 
-    def create_object(self, link: Link, want: OperatorAccessInputs) -> OperatorAccessState:
+    def create_object(self, session: Session, want: OperatorAccessInputs) -> OperatorAccessState:
         """Wait, then look who the token belongs to, or get one."""
-        return self._enter(link, want, _wait(link, want), None)
+        return self._enter(session, want, _wait(session, want), None)
 
-    def observe(self, link: Link, known: OperatorAccessState) -> OperatorAccessState | None:
+    def observe(self, session: Session, known: OperatorAccessState) -> OperatorAccessState | None:
         """Whether coderd accepts the token. If not, that is drift; nothing is made here."""
-        build = link.coderd.build_info()
+        build = session.coderd.build_info()
         try:
-            user = link.coderd.user()
+            user = session.coderd.user()
         except Unauthenticated as error:
             missing = isinstance(error, CredentialMissing)  # which says what to do
             said = str(error) if missing else f"{error} {next_step(known)}"
             warn(f"{error.reason}: {self.noun}, read: {said}")
             return known.model_copy(update={"accepted": False, "reason": str(error.reason)})
-        return _state(link, known, build, user, token=known.token, password=known.password)
+        return _state(session, known, build, user, token=known.token, password=known.password)
 
     def update_object(
-        self, link: Link, want: OperatorAccessInputs, known: OperatorAccessState
+        self, session: Session, want: OperatorAccessInputs, known: OperatorAccessState
     ) -> OperatorAccessState:
         """A token that still works stays, unless it is to be another one."""
         former = made_token(known, self._config)
-        state = self._enter(link, want, _wait(link, want), known)
-        if former != link.source.token():
-            old = CONNECTIONS.link(known.connection, self._config, {})
+        state = self._enter(session, want, _wait(session, want), known)
+        if former != session.source.token():
+            old = SESSIONS.open(known.connection, self._config, {})
             give_up(old, former, known, want, self._config)
         return state
 
-    def delete_object(self, link: Link, known: OperatorAccessState) -> None:
+    def delete_object(self, session: Session, known: OperatorAccessState) -> None:
         """Our token and its Secret, not a given one; the first user stays as coderd's owner.
 
         Not if the program asks for an operator with that Secret: it has taken the token over.
@@ -150,7 +150,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         if _WANTED.has(known.connection, _home(known)):
             return
         if known.make_token or (known.connection.credential is None and not known.given):
-            leave(link, known, self._config)
+            leave(session, known, self._config)
 
     def identify(self, state: OperatorAccessState) -> str:
         """By user: the token comes and goes."""
@@ -158,26 +158,26 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
     def _enter(
         self,
-        link: Link,
+        session: Session,
         want: OperatorAccessInputs,
         build: BuildInfo,
         known: OperatorAccessState | None,
     ) -> OperatorAccessState:
         if want.make_token:
-            link = link.with_token(own_token(link, want, known, self._config))
-        user = link.coderd.user()
+            session = session.with_token(own_token(session, want, known, self._config))
+        user = session.coderd.user()
         refuse_unless_owner(user)
-        return _state(link, want, build, user)
+        return _state(session, want, build, user)
 
     def _is_due(self, olds: Props, news: Props) -> bool:
         try:
             want = OperatorAccessInputs.model_validate(news)
             known = OperatorAccessState.model_validate(olds)
-            link = CONNECTIONS.link(want.connection, self._config, olds)
-            build = link.look(Coderd.build_info)
+            session = SESSIONS.open(want.connection, self._config, olds)
+            build = session.look(Coderd.build_info)
             if (str(build.deployment_id), build.version) != (known.deployment_id, known.version):
                 return True
-            return want.make_token and not link.look(accepted)
+            return want.make_token and not session.look(accepted)
         except (CoderdError, ValueError):
             return False  # coderd cannot be asked: nothing is known to be wrong
 
@@ -187,23 +187,23 @@ def _home(inputs: OperatorAccessInputs) -> str:
     return place.label if isinstance(place, SecretPlace) else ""
 
 
-def _wait(link: Link, want: OperatorAccessInputs) -> BuildInfo:
-    build = wait_until_ready(link.coderd, want.wait_seconds)
+def _wait(session: Session, want: OperatorAccessInputs) -> BuildInfo:
+    build = wait_until_ready(session.coderd, want.wait_seconds)
     # Those who looked before it was up must not make those who come now believe it is not.
-    link.answered()
+    session.answered()
     return build
 
 
 def _state(
-    link: Link, want: OperatorAccessInputs, build: BuildInfo, user: User, **kept: Any
+    session: Session, want: OperatorAccessInputs, build: BuildInfo, user: User, **kept: Any
 ) -> OperatorAccessState:
     wanted = {name: getattr(want, name) for name in OperatorAccessInputs.model_fields}
-    token = link.source.token()
+    token = session.source.token()
     return OperatorAccessState.model_validate(
         {
             **wanted,
             "accepted": True,
-            "url": link.coderd.connection.base_url,
+            "url": session.coderd.connection.base_url,
             "deployment_id": str(build.deployment_id),
             "version": build.version,
             "user": user.username,

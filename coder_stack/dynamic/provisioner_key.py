@@ -19,24 +19,22 @@ from pydantic import SecretStr
 from coder_stack.coderd import (
     CoderdError,
     ForbiddenByRole,
+    KeyRecord,
     NotEntitled,
     Reason,
 )
-from coder_stack.coderd import (
-    ProvisionerKey as Key,
-)
-from coder_stack.dynamic.base import CoderdProvider, Proposal
-from coder_stack.dynamic.connection import Link
-from coder_stack.dynamic.failure import Failed
-from coder_stack.dynamic.gate import NOT_PROVISIONED, first_opens, report_deferred
-from coder_stack.dynamic.key_adoption import hear_offer, offered_key
-from coder_stack.dynamic.key_identity import canonical_tags
-from coder_stack.dynamic.key_inputs import KeyInputs, KeyState, settled
-from coder_stack.dynamic.key_issue import issue_key, opened_key, remove_key
-from coder_stack.dynamic.key_organization import locate, wanted_organization
-from coder_stack.dynamic.key_succession import SUCCESSION
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.wire import Problem, Props
+from coder_stack.coderd.key_identity import canonical_tags
+from coder_stack.coderd.procedures.keys import issue_key, opened_key, remove_key
+from coder_stack.dynamic.key.adoption import hear_offer, offered_key
+from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, settled
+from coder_stack.dynamic.key.organization import locate, wanted_organization
+from coder_stack.dynamic.key.succession import SUCCESSION
+from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.dynamic.runtime.errors import Failed
+from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED, first_opens, report_deferred
+from coder_stack.dynamic.runtime.props import Problem, Props
+from coder_stack.dynamic.runtime.resource import CoderdResource
+from coder_stack.dynamic.runtime.session import Session
 
 __all__ = ["ProvisionerKey", "ProvisionerKeyProvider"]
 
@@ -68,18 +66,18 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return state.key_id or NOT_PROVISIONED
 
     def examine(
-        self, proposal: Proposal[KeyInputs], link: Link | None
+        self, proposal: CheckRequest[KeyInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Settle the name, or put the change off while the license is gone."""
         want, old = proposal.whole, proposal.old
         if want is None:
             return settled(proposal)
         before = SUCCESSION.predecessor(want, old)
-        organization_id, unknown = wanted_organization(link, want, old, before)
+        organization_id, unknown = wanted_organization(session, want, old, before)
         values, problems = settled(proposal, before, organization_id)
         SUCCESSION.settle(want, values.get("name", ""), before)
         report_deferred(self.label(want), values["deferred"])
-        if link is not None and (key := self._expected(link, want)):
+        if session is not None and (key := self._expected(session, want)):
             # A key that is taken over is as old as it is, also for its rotation by age.
             values = {**values, "issued_on": _day_of(key)}
         return values, [*problems, *unknown]
@@ -114,18 +112,18 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             result.delete_before_replace = bool(_news.get("exact_name")) and same
         return result
 
-    def create_object(self, link: Link, want: KeyInputs) -> KeyState:
+    def create_object(self, session: Session, want: KeyInputs) -> KeyState:
         """A new key or the offered one, or without entitlement only its place (E4)."""
         if not want.enabled:
             return KeyState.model_validate({**dict(want), "reason": Reason.NOT_ENTITLED})
-        issued = offered_key(link.coderd, want, self.label(want)) or issue_key(
-            link.coderd, want.organization, want.name, want.tags
+        issued = offered_key(session.coderd, want, self.label(want)) or issue_key(
+            session.coderd, want.organization, want.name, want.tags
         )
         return KeyState.model_validate({**dict(want), **_of_coderd(issued.key, issued.material)})
 
-    def update_object(self, link: Link, want: KeyInputs, known: KeyState) -> KeyState:
+    def update_object(self, session: Session, want: KeyInputs, known: KeyState) -> KeyState:
         """Nothing in coderd changes: another way to it, another period, the gate."""
-        del link
+        del session
         facts = {
             "organization_id": want.organization_id or known.organization_id,
             "secret_state": _secret_state(want.secret_sha256, known.material_sha256),
@@ -133,18 +131,18 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         }
         return KeyState.model_validate({**dict(known), **dict(want), **facts})
 
-    def observe(self, link: Link, known: KeyState) -> KeyState | None:
+    def observe(self, session: Session, known: KeyState) -> KeyState | None:
         """As coderd has it. Gone only if the complete list lacks it and it opens nothing."""
         if not (known.key_id or known.material.get_secret_value() or known.created_at):
             return known
-        live = str(link.listed("deployment", lambda coderd: coderd.build_info()).deployment_id)
+        live = str(session.listed("deployment", lambda coderd: coderd.build_info()).deployment_id)
         if known.deployment_id and known.deployment_id != live:
             # Another deployment answers here and knows nothing of this key; the program, which
             # learns of the new deployment too, will ask for a new one under that name.
             return known
-        opened = opened_key(link.coderd, known.material)
+        opened = opened_key(session.coderd, known.material)
         try:
-            found, organization = locate(link, known, opened)
+            found, organization = locate(session, known, opened)
         except NotEntitled:
             return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
         if found is None and opened is not None:
@@ -166,7 +164,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             }
         )
 
-    def delete_object(self, link: Link, known: KeyState) -> None:
+    def delete_object(self, session: Session, known: KeyState) -> None:
         """By the applied identity (K6).
 
         While the program asks for another key in its place, an outage is a failure: Pulumi tries
@@ -176,7 +174,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             return
         places = (known.organization, known.organization_id or "")
         try:
-            remove_key(link.coderd, places, known.key_id, known.material)
+            remove_key(session.coderd, places, known.key_id, known.material)
         except CoderdError as error:
             if error.permanent or not SUCCESSION.has_replaced(known):
                 raise
@@ -185,10 +183,10 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
                 self.reason(error), self.label(known), "delete", why, again=True
             ) from error
 
-    def _expected(self, link: Link, want: KeyInputs) -> Key | None:
+    def _expected(self, session: Session, want: KeyInputs) -> KeyRecord | None:
         """The key that `create` will take over, as far as a preview can see."""
         try:
-            found = offered_key(link.quick, want, self.label(want)) if want.enabled else None
+            found = offered_key(session.quick, want, self.label(want)) if want.enabled else None
         except CoderdError:
             return None
         return found.key if found else None
@@ -255,7 +253,7 @@ def _this_stack() -> str:
     return hashlib.sha256(json.dumps(stack).encode()).hexdigest()[:_OWNER]
 
 
-def _of_coderd(key: Key, material: SecretStr) -> dict[str, Any]:
+def _of_coderd(key: KeyRecord, material: SecretStr) -> dict[str, Any]:
     text = material.get_secret_value()
     return {
         "key_id": str(key.id),
@@ -268,7 +266,7 @@ def _of_coderd(key: Key, material: SecretStr) -> dict[str, Any]:
     }
 
 
-def _day_of(key: Key) -> date:
+def _day_of(key: KeyRecord) -> date:
     return key.created_at.astimezone(UTC).date()
 
 

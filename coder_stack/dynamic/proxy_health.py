@@ -15,13 +15,13 @@ import pulumi
 from pulumi import dynamic
 from pydantic import Field
 
-from coder_stack.coderd import Coderd, CoderdError, NotEntitled, WorkspaceProxy
-from coder_stack.dynamic.base import CONNECTIONS, CoderdInputs, CoderdProvider
-from coder_stack.dynamic.connection import Link
+from coder_stack.coderd import Coderd, CoderdError, NotEntitled, ProxyRecord
+from coder_stack.console import warn
 from coder_stack.dynamic.daemons_connected import LONGEST_WAIT
-from coder_stack.dynamic.failure import warn
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.wire import Props
+from coder_stack.dynamic.runtime.base import SESSIONS, CoderdInputs, CoderdProvider
+from coder_stack.dynamic.runtime.props import Props
+from coder_stack.dynamic.runtime.resource import CoderdResource
+from coder_stack.dynamic.runtime.session import Session
 
 __all__ = ["ProxyHealth", "ProxyHealthProvider"]
 
@@ -69,22 +69,24 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
             result.changes = True
         return result
 
-    def create_object(self, link: Link, want: HealthInputs) -> HealthState:
+    def create_object(self, session: Session, want: HealthInputs) -> HealthState:
         """Wait; a proxy that is not registered is not waited for."""
-        return self._wait(link, want) if want.proxy_id else _state(want, None)
+        return self._wait(session, want) if want.proxy_id else _state(want, None)
 
-    def update_object(self, link: Link, want: HealthInputs, known: HealthState) -> HealthState:
+    def update_object(
+        self, session: Session, want: HealthInputs, known: HealthState
+    ) -> HealthState:
         """Wait anew; for other pods until coderd has looked at them."""
         if not want.proxy_id:
             return _state(want, None)
-        return self._wait(link, want, others=want.revision != known.revision)
+        return self._wait(session, want, others=want.revision != known.revision)
 
-    def observe(self, link: Link, known: HealthState) -> HealthState | None:
+    def observe(self, session: Session, known: HealthState) -> HealthState | None:
         """Look again."""
         if not known.proxy_id:
             return known
         try:
-            proxies = link.listed("proxies", lambda coderd: coderd.workspace_proxies())
+            proxies = session.listed("proxies", lambda coderd: coderd.workspace_proxies())
         except NotEntitled:
             return known
         return _state(known, _find(proxies, known.proxy_id))
@@ -94,13 +96,13 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
             want, known = HealthInputs.model_validate(news), HealthState.model_validate(olds)
             if known.health == "ok" or not want.proxy_id:
                 return False
-            link = CONNECTIONS.link(want.connection, self._config, olds)
-            found = _find(link.look(Coderd.workspace_proxies), want.proxy_id)
+            session = SESSIONS.open(want.connection, self._config, olds)
+            found = _find(session.look(Coderd.workspace_proxies), want.proxy_id)
         except (CoderdError, ValueError):
             return False  # coderd cannot be asked: nothing is known to be better
         return found is not None and found.status.status == "ok"
 
-    def _wait(self, link: Link, want: HealthInputs, *, others: bool = False) -> HealthState:
+    def _wait(self, session: Session, want: HealthInputs, *, others: bool = False) -> HealthState:
         """`others`: what coderd knows at first, it knows of pods that are gone.
 
         It looks at a proxy once a minute and whenever one registers; `checked_at` tells when.
@@ -109,7 +111,7 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         earlier: datetime | None = None
         while True:
             try:
-                found = _find(link.quick.workspace_proxies(), want.proxy_id)
+                found = _find(session.quick.workspace_proxies(), want.proxy_id)
             except CoderdError as error:
                 if error.permanent:
                     raise
@@ -128,11 +130,11 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
             time.sleep(_PAUSE)
 
 
-def _find(proxies: tuple[WorkspaceProxy, ...], proxy_id: str) -> WorkspaceProxy | None:
+def _find(proxies: tuple[ProxyRecord, ...], proxy_id: str) -> ProxyRecord | None:
     return next((p for p in proxies if str(p.id) == proxy_id and not p.deleted), None)
 
 
-def _state(inputs: HealthInputs, found: WorkspaceProxy | None) -> HealthState:
+def _state(inputs: HealthInputs, found: ProxyRecord | None) -> HealthState:
     seen = {"health": found.status.status, "version": found.version} if found else {}
     wanted = {name: getattr(inputs, name) for name in HealthInputs.model_fields}
     return HealthState.model_validate({**wanted, **seen})

@@ -12,21 +12,29 @@ import pulumi
 from pulumi import dynamic
 from pulumi.output import Unknown
 
+from coder_stack.cluster.secret import SecretAbsent, SecretPlace, read_value
 from coder_stack.coderd import CoderdError, Reason
-from coder_stack.dynamic.failure import Failed, warn
-from coder_stack.dynamic.kubernetes_secret import SecretAbsent, SecretPlace, read_value
-from coder_stack.dynamic.proposal import checked, earlier_inputs, filled
-from coder_stack.dynamic.provider import Provider
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.wire import Props, WireModel, WireSecret, parse, read_known, to_props
+from coder_stack.console import warn
+from coder_stack.dynamic.runtime.check import checked, earlier_inputs, filled
+from coder_stack.dynamic.runtime.errors import Failed
+from coder_stack.dynamic.runtime.props import (
+    Props,
+    PropsModel,
+    PropsSecret,
+    parse,
+    read_known,
+    to_props,
+)
+from coder_stack.dynamic.runtime.provider import Provider
+from coder_stack.dynamic.runtime.resource import CoderdResource
 
 __all__ = ["SecretValue", "SecretValueProvider"]
 
 
-class Content(WireModel):
+class Content(PropsModel):
     """What was found. `value` is left out until there is one: dependants must not see it empty."""
 
-    value: WireSecret | None = None
+    value: PropsSecret | None = None
     fingerprint: str = ""
     """Tells one value from another and gives nothing of it away."""
     reason: str = ""

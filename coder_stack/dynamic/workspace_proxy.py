@@ -14,20 +14,25 @@ import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr
 
-from coder_stack.coderd import NotEntitled, Reason, RegisteredProxy, WorkspaceProxy
-from coder_stack.dynamic.base import CoderdProvider, Proposal
-from coder_stack.dynamic.connection import Link
-from coder_stack.dynamic.gate import (
+from coder_stack.coderd import NotEntitled, ProxyRecord, Reason, RegisteredProxy
+from coder_stack.coderd.procedures.proxies import (
+    ProxyTexts,
+    change_proxy,
+    register_proxy,
+    remove_proxy,
+)
+from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.dynamic.runtime.declared import Declared
+from coder_stack.dynamic.runtime.licensed import (
     NOT_PROVISIONED,
-    GatedInputs,
+    LicensedInputs,
     closed_again,
     first_opens,
     report_deferred,
 )
-from coder_stack.dynamic.proxy_issue import ProxyTexts, change_proxy, register_proxy, remove_proxy
-from coder_stack.dynamic.resource import CoderdResource
-from coder_stack.dynamic.wanted import Wanted
-from coder_stack.dynamic.wire import Known, Problem, Props, WireSecret
+from coder_stack.dynamic.runtime.props import Known, Problem, Props, PropsSecret
+from coder_stack.dynamic.runtime.resource import CoderdResource
+from coder_stack.dynamic.runtime.session import Session
 
 __all__ = [
     "ProxyInputs",
@@ -40,11 +45,11 @@ __all__ = [
 DEFAULT_ICON = "/emojis/1f30e.png"
 _TEXTS = ("name", "display_name", "icon", "trigger")
 _LONGEST_DISPLAY_NAME = 64
-_WANTED = Wanted()
+_WANTED = Declared()
 """Names of proxies, in lower case as coderd compares them."""
 
 
-class ProxyInputs(GatedInputs):
+class ProxyInputs(LicensedInputs):
     """What the program asks for. Empty looks are filled in by `check`."""
 
     name: str
@@ -57,7 +62,7 @@ class ProxyState(ProxyInputs):
     """What coderd has, and the token that it showed once."""
 
     proxy_id: str = ""
-    proxy_token: WireSecret = SecretStr("")
+    proxy_token: PropsSecret = SecretStr("")
     proxy_token_sha256: str = ""
     status: str = ""
     """`ok`, `unreachable`, `unhealthy`, `unregistered` or `unknown`, as coderd saw it last."""
@@ -81,11 +86,11 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         return state.proxy_id or NOT_PROVISIONED
 
     def examine(
-        self, proposal: Proposal[ProxyInputs], link: Link | None
+        self, proposal: CheckRequest[ProxyInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Fill in the looks, or put the change off while the license is gone."""
-        if link is not None and isinstance(name := proposal.known.get("name"), str):
-            _WANTED.add(link.connection, name.lower())
+        if session is not None and isinstance(name := proposal.known.get("name"), str):
+            _WANTED.add(session.connection, name.lower())
         problems, values = _problems(proposal.known), _looks(proposal.known)
         want, old = proposal.whole, proposal.old
         if want is None:
@@ -104,16 +109,16 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         opens = first_opens(_id, _news.get("enabled"))
         return dynamic.DiffResult(replaces=["enabled"] if opens else None)
 
-    def create_object(self, link: Link, want: ProxyInputs) -> ProxyState:
+    def create_object(self, session: Session, want: ProxyInputs) -> ProxyState:
         """A new registration, or without entitlement only its place (E4)."""
         if not want.enabled:
             return ProxyState.model_validate({**dict(want), "reason": Reason.NOT_ENTITLED})
-        registered = register_proxy(link.coderd, _texts(want))
+        registered = register_proxy(session.coderd, _texts(want))
         return ProxyState.model_validate(
             {**dict(want), **_of_coderd(registered.proxy), **_token(registered)}
         )
 
-    def update_object(self, link: Link, want: ProxyInputs, known: ProxyState) -> ProxyState:
+    def update_object(self, session: Session, want: ProxyInputs, known: ProxyState) -> ProxyState:
         """One PATCH if coderd has to know, none if only the way or the gate changed."""
         facts = {"reason": "" if want.enabled else Reason.NOT_ENTITLED}
         changed = [name for name in _TEXTS if getattr(want, name) != getattr(known, name)]
@@ -121,18 +126,18 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         if not changed or not known.proxy_id:
             return ProxyState.model_validate(merged)
         registered = change_proxy(
-            link.coderd, UUID(known.proxy_id), _texts(want), new_token="trigger" in changed
+            session.coderd, UUID(known.proxy_id), _texts(want), new_token="trigger" in changed
         )
         return ProxyState.model_validate(
             {**merged, **_of_coderd(registered.proxy), **_token(registered)}
         )
 
-    def observe(self, link: Link, known: ProxyState) -> ProxyState | None:
+    def observe(self, session: Session, known: ProxyState) -> ProxyState | None:
         """As coderd has it; a deleted proxy is not in the list, which is complete."""
         if not known.proxy_id:
             return known
         try:
-            proxies = link.listed("proxies", lambda coderd: coderd.workspace_proxies())
+            proxies = session.listed("proxies", lambda coderd: coderd.workspace_proxies())
         except NotEntitled:
             return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
         found = next((p for p in proxies if str(p.id) == known.proxy_id and not p.deleted), None)
@@ -141,18 +146,18 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         facts = {"provisioned": True, "reason": "" if known.enabled else Reason.NOT_ENTITLED}
         return known.model_copy(update={**_of_coderd(found), **facts})
 
-    def delete_object(self, link: Link, known: ProxyState) -> None:
+    def delete_object(self, session: Session, known: ProxyState) -> None:
         """By the applied identity; by id, since the name may be another proxy's by now.
 
         Not if the program asks for a proxy of that name: then another resource has taken it over.
         """
-        if known.proxy_id and not self._is_taken_over(link, known):
-            remove_proxy(link.coderd, known.proxy_id)
+        if known.proxy_id and not self._is_taken_over(session, known):
+            remove_proxy(session.coderd, known.proxy_id)
 
-    def _is_taken_over(self, link: Link, known: ProxyState) -> bool:
-        if not _WANTED.has(link.connection, known.name.lower()):
+    def _is_taken_over(self, session: Session, known: ProxyState) -> bool:
+        if not _WANTED.has(session.connection, known.name.lower()):
             return False
-        named = (each for each in link.coderd.workspace_proxies() if not each.deleted)
+        named = (each for each in session.coderd.workspace_proxies() if not each.deleted)
         return any(
             (str(p.id), p.name.lower()) == (known.proxy_id, known.name.lower()) for p in named
         )
@@ -226,7 +231,7 @@ def _texts(inputs: ProxyInputs) -> ProxyTexts:
     return ProxyTexts(inputs.name, inputs.display_name, inputs.icon)
 
 
-def _of_coderd(proxy: WorkspaceProxy) -> dict[str, Any]:
+def _of_coderd(proxy: ProxyRecord) -> dict[str, Any]:
     return {
         "proxy_id": str(proxy.id),
         "name": proxy.name,

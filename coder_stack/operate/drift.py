@@ -9,17 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from coder_stack.operate import causes, rules
-from coder_stack.operate.causes import World
-from coder_stack.operate.engine import CutShortError, StackEngine
-from coder_stack.operate.facts import facts
-from coder_stack.operate.failures import OperationError
-from coder_stack.operate.findings import Finding, findings
-from coder_stack.operate.report import Report, ResourceReport
-from coder_stack.operate.steps import Step, Story
-from coder_stack.settings import ConfigError, Drift, load
+from coder_stack.operate.diagnosis import causes
+from coder_stack.operate.diagnosis import ignore_rules as rules
+from coder_stack.operate.diagnosis.causes import CauseContext
+from coder_stack.operate.diagnosis.findings import Finding, findings
+from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.engine.events import EngineRun, Step
+from coder_stack.operate.engine.pulumi import CutShortError, StackEngine
+from coder_stack.operate.report.model import Report, ResourceReport
+from coder_stack.operate.report.outputs import facts_in
+from coder_stack.settings import ConfigError, DriftSettings, load
 
-__all__ = ["Look", "drift_settings", "look", "report_of"]
+__all__ = ["DriftCheck", "check_drift", "drift_settings", "report_of"]
 
 _CLUSTER = "kubernetes:"
 _ACCESS = "pulumi-python:dynamic/coder:OperatorAccess"
@@ -27,11 +28,11 @@ _ACCESS = "pulumi-python:dynamic/coder:OperatorAccess"
 
 
 @dataclass(frozen=True)
-class Look:
+class DriftCheck:
     """The report, and what a repair has to know."""
 
     report: Report
-    settings: Drift
+    settings: DriftSettings
     deletes: int = 0
     replaces: int = 0
     repairs: tuple[str, ...] = ()
@@ -40,28 +41,28 @@ class Look:
     """URNs to repair before anything else can be looked at; then the result is `error`."""
 
 
-def look(stack: StackEngine) -> Look:
+def check_drift(stack: StackEngine) -> DriftCheck:
     """Raises OperationError if nothing can be said: an error is no drift."""
     stack.refuse_if_locked()
     try:
-        story = stack.preview()
+        run = stack.preview()
     except CutShortError as cut:
         return _half_a_look(stack, cut)
-    settings = drift_settings(story)
+    settings = drift_settings(run)
     now = datetime.now(UTC)
-    report = report_of(stack.name, story, settings, now)
+    report = report_of(stack.name, run, settings, now)
     if report.result == "drift":
         # It may be the half-done work of an update that has started since.
         stack.refuse_if_locked()
-    spared = rules.spared(settings.ignore, story, now.date())
-    return Look(report, settings, story.deletes, story.replaces, _repairs(story, spared))
+    spared = rules.spared(settings.ignore, run, now.date())
+    return DriftCheck(report, settings, run.deletes, run.replaces, _repairs(run, spared))
 
 
-def _repairs(story: Story, spared: Sequence[str]) -> tuple[str, ...]:
-    return tuple(urn for urn in story.planned if urn not in spared)
+def _repairs(run: EngineRun, spared: Sequence[str]) -> tuple[str, ...]:
+    return tuple(urn for urn in run.planned if urn not in spared)
 
 
-def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
+def _half_a_look(stack: StackEngine, cut: CutShortError) -> DriftCheck:
     """What is wrong in the cluster or with operator access, as far as it was told.
 
     Not what may merely be due to what was not told any more. Also what only the program asks for:
@@ -69,17 +70,17 @@ def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
     themselves, if they need not be replaced. What else lies in coderd hangs together, and of
     deletes nothing is known yet.
     """
-    planned = cut.story.planned
+    planned = cut.run.planned
     seen = [
         each
-        for each in findings(cut.story)
+        for each in findings(cut.run)
         if (each.type == _ACCESS or each.type.startswith(_CLUSTER))
         and (each.origin == "world" or _stands_alone(planned[each.urn]))
     ]
     if not seen:
         raise cut
-    settings, now = drift_settings(cut.story), datetime.now(UTC)
-    resources = tuple(_resources(seen, cut.story, settings, now))
+    settings, now = drift_settings(cut.run), datetime.now(UTC)
+    resources = tuple(_resources(seen, cut.run, settings, now))
     counted = dict.fromkeys(each.urn for each in resources if each.ignored_by is None)
     first = tuple(urn for urn in counted if urn in planned and _stands_alone(planned[urn]))
     stack.refuse_if_locked()
@@ -91,7 +92,7 @@ def _half_a_look(stack: StackEngine, cut: CutShortError) -> Look:
         error=str(cut),
         resources=resources,
     )
-    return Look(report, settings, first=first)
+    return DriftCheck(report, settings, first=first)
 
 
 def _stands_alone(plan: Step) -> bool:
@@ -99,19 +100,19 @@ def _stands_alone(plan: Step) -> bool:
     return plan.op in ("create", "update") and (plan.type == _ACCESS or not plan.may_follow)
 
 
-def drift_settings(story: Story) -> Drift:
+def drift_settings(run: EngineRun) -> DriftSettings:
     """The stack's own `drift` settings; whatever else its program is configured by."""
-    key = f"{story.project}:drift"
+    key = f"{run.project}:drift"
     try:
-        ours = {key: story.config[key]} if key in story.config else {}
-        return load(ours, story.project).drift
+        ours = {key: run.config[key]} if key in run.config else {}
+        return load(ours, run.project).drift
     except ConfigError as error:
         raise OperationError(f"The config's drift rules are wrong: {error.problems[0]}.") from None
 
 
-def report_of(stack: str, story: Story, settings: Drift, now: datetime) -> Report:
-    """Pure: from the engine's story to the report."""
-    resources = tuple(_resources(findings(story), story, settings, now))
+def report_of(stack: str, run: EngineRun, settings: DriftSettings, now: datetime) -> Report:
+    """Pure: from the engine's run to the report."""
+    resources = tuple(_resources(findings(run), run, settings, now))
     counted = any(each.ignored_by is None for each in resources)
     return Report(
         schema=1,
@@ -120,21 +121,21 @@ def report_of(stack: str, story: Story, settings: Drift, now: datetime) -> Repor
         result="drift" if counted else "clean",
         resources=resources,
         expired_rules=rules.expired(settings.ignore, now.date()),
-        **facts(story.outputs),
+        **facts_in(run.outputs),
     )
 
 
 def _resources(
-    found: Sequence[Finding], story: Story, settings: Drift, now: datetime
+    found: Sequence[Finding], run: EngineRun, settings: DriftSettings, now: datetime
 ) -> list[ResourceReport]:
-    world = World.of(_licensed(story), found)
+    context = CauseContext.of(_licensed(run), found)
     return [
         ResourceReport(
             urn=part.urn,
             type=part.type,
             name=part.name,
-            kind="replaced" if causes.another_license(part, world) else part.kind,
-            cause=causes.cause(part, world),
+            kind="replaced" if causes.another_license(part, context) else part.kind,
+            cause=causes.cause(part, context),
             properties=part.properties,
             ignored_by=reason,
         )
@@ -143,9 +144,9 @@ def _resources(
     ]
 
 
-def _licensed(story: Story) -> object:
+def _licensed(run: EngineRun) -> object:
     """Whether coderd has any license now, if the entitlements could be read."""
-    for step in story.refreshed.values():
+    for step in run.refreshed.values():
         if step.kind == "Entitlements" and step.new and not step.new.outputs.get("stale"):
             return step.new.outputs.get("has_license")
     return None

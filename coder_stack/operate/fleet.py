@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from enum import IntEnum
 
-from coder_stack.operate.engine import Project, StackEngine
-from coder_stack.operate.failures import OperationError
-from coder_stack.operate.report import Report
+from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.engine.pulumi import Project, StackEngine
+from coder_stack.operate.report.model import Report
 
 __all__ = ["Verdict", "each_stack", "jobs_by_default", "verdict"]
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from coder_stack.operate.drift import Look, look
-from coder_stack.operate.engine import CutShortError, StackEngine
-from coder_stack.operate.failures import LockedError
-from coder_stack.operate.report import Report
-from coder_stack.operate.steps import Story
-from coder_stack.settings import Drift
+from coder_stack.operate.drift import DriftCheck, check_drift
+from coder_stack.operate.engine.errors import LockedError
+from coder_stack.operate.engine.events import EngineRun
+from coder_stack.operate.engine.pulumi import CutShortError, StackEngine
+from coder_stack.operate.report.model import Report
+from coder_stack.settings import DriftSettings
 
-__all__ = ["Done", "Limits", "reconcile", "refusal"]
+__all__ = ["Limits", "Progress", "reconcile", "refusal"]
 
 T = TypeVar("T")
 # One does for most. A license that came back opens the gate of what depends on it, for the next.
@@ -37,7 +37,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Done:
+class Progress:
     """What the updates of this run have deleted and replaced so far."""
 
     deletes: int = 0
@@ -49,15 +49,15 @@ def reconcile(stack: StackEngine, limits: Limits) -> Report:
     found, repaired = _looked(stack, limits), False
     if found.first:
         found, repaired = _within_reach(stack, limits, found.first), True
-    done, tried = Done(), set[str]()
+    done, tried = Progress(), set[str]()
     for _ in range(_ROUNDS):
         if found.report.result != "drift":
             break
         if refused := refusal(found, limits, done):
             return found.report.model_copy(update={"repaired": repaired, "refused": refused})
         tried |= set(found.repairs)
-        story, cut = _updated(stack, limits, found.repairs)
-        done = Done(done.deletes + story.deletes, done.replaces + story.replaces)
+        run, cut = _updated(stack, limits, found.repairs)
+        done = Progress(done.deletes + run.deletes, done.replaces + run.replaces)
         found, repaired = _looked(stack, limits), True
         if tried.issuperset(found.repairs):
             if cut is not None:
@@ -68,15 +68,15 @@ def reconcile(stack: StackEngine, limits: Limits) -> Report:
 
 def _updated(
     stack: StackEngine, limits: Limits, repairs: Sequence[str]
-) -> tuple[Story, CutShortError | None]:
+) -> tuple[EngineRun, CutShortError | None]:
     """What the update did. One that was cut short may lack what has gone missing since the look."""
     try:
         return _patiently(lambda: stack.up(only=repairs), limits), None
     except CutShortError as cut:
-        return cut.story, cut
+        return cut.run, cut
 
 
-def _within_reach(stack: StackEngine, limits: Limits, first: Sequence[str]) -> Look:
+def _within_reach(stack: StackEngine, limits: Limits, first: Sequence[str]) -> DriftCheck:
     """Repair only that, and look at the rest.
 
     An update of a part may stumble over another one, such as a key that is gone too. That one is
@@ -92,9 +92,9 @@ def _within_reach(stack: StackEngine, limits: Limits, first: Sequence[str]) -> L
     return _looked(stack, limits)
 
 
-def refusal(found: Look, limits: Limits, done: Done | None = None) -> str | None:
+def refusal(found: DriftCheck, limits: Limits, done: Progress | None = None) -> str | None:
     """One sentence, if the plan deletes or replaces more than allowed, with what was `done`."""
-    before = done or Done()
+    before = done or Progress()
     allowed = _allowed(found.settings, limits)
     planned = {
         "delete": (found.deletes, before.deletes),
@@ -109,15 +109,15 @@ def refusal(found: Look, limits: Limits, done: Done | None = None) -> str | None
     return f"Not repaired: the update would {' and '.join(over)}." if over else None
 
 
-def _allowed(settings: Drift, limits: Limits) -> dict[str, int]:
+def _allowed(settings: DriftSettings, limits: Limits) -> dict[str, int]:
     return {
         "delete": settings.max_deletes if limits.max_deletes is None else limits.max_deletes,
         "replace": settings.max_replaces if limits.max_replaces is None else limits.max_replaces,
     }
 
 
-def _looked(stack: StackEngine, limits: Limits) -> Look:
-    return _patiently(lambda: look(stack), limits)
+def _looked(stack: StackEngine, limits: Limits) -> DriftCheck:
+    return _patiently(lambda: check_drift(stack), limits)
 
 
 def _patiently(work: Callable[[], T], limits: Limits) -> T:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from coder_stack.operate.engine import StackEngine
-from coder_stack.operate.facts import facts
-from coder_stack.operate.failures import OperationError
-from coder_stack.operate.report import Report
+from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.engine.pulumi import StackEngine
+from coder_stack.operate.report.model import Report
+from coder_stack.operate.report.outputs import facts_in
 
 __all__ = ["status", "status_of"]
 
@@ -23,7 +23,7 @@ def status(stack: StackEngine) -> Report:
 
 def status_of(stack: str, outputs: Mapping[str, Any], now: datetime) -> Report:
     """Pure: clean if the aggregate condition holds."""
-    known = facts(outputs)
+    known = facts_in(outputs)
     ready = next((each for each in known["conditions"] if each.type == "Ready"), None)
     if ready is None:
         raise OperationError("The stack has no conditions on record; run `pulumi up` first.")

@@ -6,14 +6,14 @@ through here: they stay Pulumi secrets all the way.
 """
 
 from coder_stack.settings.access import (
-    Access,
-    License,
+    AccessSettings,
     LicenseSecret,
+    LicenseSettings,
     PasswordSecret,
     TokenSecret,
 )
 from coder_stack.settings.control_plane import (
-    ControlPlane,
+    ControlPlaneSettings,
     Database,
     HttpRoute,
     Ingress,
@@ -23,37 +23,38 @@ from coder_stack.settings.control_plane import (
     ServiceMonitor,
     Tls,
 )
-from coder_stack.settings.drift import Drift, IgnoreRule
-from coder_stack.settings.fleet import Key, Provisioner, WorkspaceProxy
+from coder_stack.settings.drift import DriftSettings, IgnoreRule
+from coder_stack.settings.fleet import KeySettings, ProvisionerSettings, ProxySettings
 from coder_stack.settings.hints import hints
 from coder_stack.settings.loading import SECRETS, ConfigError, load
 from coder_stack.settings.part import Part, SecretRef
-from coder_stack.settings.reconcile_job import ReconcileJob
-from coder_stack.settings.tree import Kubernetes, Settings
-from coder_stack.settings.workload import Image, Probe, Resources, Workload
+from coder_stack.settings.reconcile_job import ReconcileJobSettings
+from coder_stack.settings.tree import KubernetesSettings, Settings
+from coder_stack.settings.workload import Image, Probe, Resources, WorkloadSettings
 
 __all__ = [
     "SECRETS",
-    "Access",
+    "AccessSettings",
     "ConfigError",
-    "ControlPlane",
+    "ControlPlaneSettings",
     "Database",
-    "Drift",
+    "DriftSettings",
     "HttpRoute",
     "IgnoreRule",
     "Image",
     "Ingress",
-    "Key",
-    "Kubernetes",
-    "License",
+    "KeySettings",
+    "KubernetesSettings",
     "LicenseSecret",
+    "LicenseSettings",
     "NetworkPolicy",
     "Part",
     "PasswordSecret",
     "PodDisruptionBudget",
     "Probe",
-    "Provisioner",
-    "ReconcileJob",
+    "ProvisionerSettings",
+    "ProxySettings",
+    "ReconcileJobSettings",
     "Resources",
     "SecretRef",
     "Service",
@@ -61,8 +62,7 @@ __all__ = [
     "Settings",
     "Tls",
     "TokenSecret",
-    "Workload",
-    "WorkspaceProxy",
+    "WorkloadSettings",
     "hints",
     "load",
 ]

@@ -20,7 +20,7 @@ from coder_stack.settings.part import (
     Url,
 )
 
-__all__ = ["Access", "License", "LicenseSecret", "PasswordSecret", "TokenSecret"]
+__all__ = ["AccessSettings", "LicenseSecret", "LicenseSettings", "PasswordSecret", "TokenSecret"]
 
 
 class TokenSecret(Part):
@@ -53,7 +53,7 @@ class PasswordSecret(Part):
     )
 
 
-class Access(Part):
+class AccessSettings(Part):
     """How Pulumi connects to coderd's API, and with which account."""
 
     url: Url | None = Field(
@@ -131,7 +131,7 @@ class Access(Part):
             yield Clash("passwordSecret", "is unused with tokenSecret: remove one of them")
 
 
-class License(Part):
+class LicenseSettings(Part):
     """The license. Its text is the secret config `licenseJwt` or in a Kubernetes Secret."""
 
     secret: LicenseSecret | None = Field(

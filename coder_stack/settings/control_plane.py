@@ -20,10 +20,10 @@ from coder_stack.settings.part import (
     Url,
     WildcardHost,
 )
-from coder_stack.settings.workload import Image, Probe, Resources, Workload
+from coder_stack.settings.workload import Image, Probe, Resources, WorkloadSettings
 
 __all__ = [
-    "ControlPlane",
+    "ControlPlaneSettings",
     "Database",
     "HttpRoute",
     "Ingress",
@@ -141,7 +141,7 @@ class ServiceMonitor(Part):
     )
 
 
-class ControlPlane(Workload):
+class ControlPlaneSettings(WorkloadSettings):
     """coderd itself."""
 
     name: Label = Field(

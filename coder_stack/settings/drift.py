@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from coder_stack.settings.part import Part
 
-__all__ = ["Drift", "IgnoreRule"]
+__all__ = ["DriftSettings", "IgnoreRule"]
 
 
 # How Pulumi hands over a date that YAML took for one.
@@ -35,7 +35,7 @@ class IgnoreRule(Part):
     )
 
 
-class Drift(Part):
+class DriftSettings(Part):
     """Rules for `coder-stack drift` and `coder-stack reconcile`."""
 
     ignore: tuple[IgnoreRule, ...] = Field(

@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from coder_stack.dynamic.key_identity import name_fault, tags_fault
+from coder_stack.coderd.key_identity import name_fault, tags_fault
 from coder_stack.settings.control_plane import PodDisruptionBudget, Service
 from coder_stack.settings.part import (
     Clash,
@@ -19,9 +19,9 @@ from coder_stack.settings.part import (
     Url,
     WildcardHost,
 )
-from coder_stack.settings.workload import Image, Probe, Workload
+from coder_stack.settings.workload import Image, Probe, WorkloadSettings
 
-__all__ = ["Key", "Provisioner", "WorkspaceProxy"]
+__all__ = ["KeySettings", "ProvisionerSettings", "ProxySettings"]
 
 # The real daemon refuses to start with these beside a key: the key says both.
 _OF_THE_KEY = ("CODER_ORGANIZATION", "CODER_PROVISIONERD_TAGS", "CODER_PROVISIONER_DAEMON_PSK")
@@ -55,7 +55,7 @@ def _no_identity(value: dict[str, _Env]) -> dict[str, _Env]:
     return value
 
 
-class Key(Part):
+class KeySettings(Part):
     """The provisioner key: its name and tags, its rotation, and its Secret."""
 
     name: Annotated[str, AfterValidator(_key_name)] | None = Field(
@@ -101,7 +101,7 @@ class Key(Part):
             yield Clash("adoptSecret", "needs exactName: true and the name of that key")
 
 
-class Provisioner(Workload):
+class ProvisionerSettings(WorkloadSettings):
     """External provisioner daemons with one key."""
 
     name: Label = Field(description="Name of the provisioner and prefix of its Kubernetes objects.")
@@ -116,7 +116,7 @@ class Provisioner(Workload):
     namespace: Label | None = Field(
         default=None, description="Existing namespace. Default: coderd's."
     )
-    key: Key = Field(default=Key(), description="The provisioner key.")
+    key: KeySettings = Field(default=KeySettings(), description="The provisioner key.")
     env: Annotated[dict[EnvName, str], AfterValidator(_no_identity)] = Field(
         default={}, description="Environment variables in plain text. Put secrets into `secretEnv`."
     )
@@ -157,7 +157,7 @@ class Provisioner(Workload):
             yield Clash("name", f"{fault}, or set key.name")
 
 
-class WorkspaceProxy(Workload):
+class ProxySettings(WorkloadSettings):
     """A workspace proxy, registered in coderd and deployed in this cluster."""
 
     name: Annotated[Label, AfterValidator(_proxy_name)] = Field(

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from coder_stack.naming import fit, operator_secret_name
-from coder_stack.settings.control_plane import ControlPlane
-from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
-from coder_stack.settings.workload import Workload
+from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
+from coder_stack.settings.workload import WorkloadSettings
 
 __all__ = ["Claim", "borrowed_secrets", "claims"]
 
@@ -26,13 +26,13 @@ class Claim(NamedTuple):
     field: str
 
 
-def claims(part: Workload, namespace: str, unsure: Collection[str] = ()) -> Iterator[Claim]:
+def claims(part: WorkloadSettings, namespace: str, unsure: Collection[str] = ()) -> Iterator[Claim]:
     """The objects that a part creates in its namespace and in those of its workspaces.
 
     Those named by a field in `unsure` are left out: what is wrong names nothing yet.
     """
     match part:
-        case ControlPlane():
+        case ControlPlaneSettings():
             if "name" not in unsure:
                 kinds = ("ServiceAccount", "Deployment", "Service")
                 yield from _named(kinds, namespace, part.name)
@@ -40,7 +40,7 @@ def claims(part: Workload, namespace: str, unsure: Collection[str] = ()) -> Iter
                 yield from _named(("Secret",), namespace, operator_secret_name(part.name))
                 for place in (namespace, *part.workspace_namespaces):
                     yield from _named(_RIGHTS, place, fit(f"{part.name}-workspace-perms"))
-        case Provisioner():
+        case ProvisionerSettings():
             name = fit(f"{part.name}-provisioner")
             yield from _named(("ServiceAccount", "Deployment"), namespace, name)
             for place in (namespace, *part.workspace_namespaces):
@@ -49,7 +49,7 @@ def claims(part: Workload, namespace: str, unsure: Collection[str] = ()) -> Iter
                 secret = part.key.secret_name or fit(f"{part.name}-provisioner-key")
                 field = "key.secretName" if part.key.secret_name else "name"
                 yield Claim("Secret", namespace, secret, field)
-        case WorkspaceProxy():
+        case ProxySettings():
             name = fit(f"{part.name}-proxy")
             yield from _named(("ServiceAccount", "Deployment", "Service"), namespace, name)
             if "secretName" not in unsure:
@@ -60,16 +60,20 @@ def claims(part: Workload, namespace: str, unsure: Collection[str] = ()) -> Iter
             raise TypeError(f"{type(part).__name__} is no part of a stack")
 
 
-def borrowed_secrets(part: Workload) -> Iterator[tuple[str, str]]:
+def borrowed_secrets(part: WorkloadSettings) -> Iterator[tuple[str, str]]:
     """Field and name of each Secret in the part's namespace that somebody else makes."""
     for name, ref in part.secret_env.items():
         yield f"secretEnv.{name}", ref.name
     for index, ref in enumerate(part.ca_bundles):
         yield f"caBundles[{index}]", ref.name
-    image = part.image if isinstance(part, ControlPlane | Provisioner | WorkspaceProxy) else None
+    image = (
+        part.image
+        if isinstance(part, ControlPlaneSettings | ProvisionerSettings | ProxySettings)
+        else None
+    )
     for index, name in enumerate(image.pull_secrets if image else ()):
         yield f"image.pullSecrets[{index}]", name
-    if not isinstance(part, ControlPlane):
+    if not isinstance(part, ControlPlaneSettings):
         return
     if part.database:
         yield "database.secretName", part.database.secret_name

@@ -20,12 +20,12 @@ from coder_stack.settings.part import (
 )
 from coder_stack.settings.workload import Resources
 
-__all__ = ["ReconcileJob"]
+__all__ = ["ReconcileJobSettings"]
 
 _CRON = r"[0-9*/,A-Za-z-]+"
 
 
-class ReconcileJob(Part):
+class ReconcileJobSettings(Part):
     """A CronJob that runs `coder-stack reconcile`, with the pod's ServiceAccount as kubeconfig."""
 
     image: Annotated[

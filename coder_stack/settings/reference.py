@@ -9,16 +9,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from coder_stack.settings.access import Access, License
-from coder_stack.settings.control_plane import ControlPlane
-from coder_stack.settings.drift import Drift
-from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
+from coder_stack.settings.access import AccessSettings, LicenseSettings
+from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.drift import DriftSettings
+from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
 from coder_stack.settings.loading import SECRETS
 from coder_stack.settings.part import Part
-from coder_stack.settings.reconcile_job import ReconcileJob
+from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.schema import model_schema
-from coder_stack.settings.tree import Kubernetes, Settings
-from coder_stack.settings.workload import Workload
+from coder_stack.settings.tree import KubernetesSettings, Settings
+from coder_stack.settings.workload import WorkloadSettings
 
 __all__ = ["reference_page"]
 
@@ -59,14 +59,14 @@ other field may be encrypted: previews and outputs show all of them.
 """
 
 _HEADINGS: dict[str, type[Part]] = {
-    "kubernetes": Kubernetes,
-    "controlPlane": ControlPlane,
-    "access": Access,
-    "license": License,
-    "provisioners": Provisioner,
-    "proxies": WorkspaceProxy,
-    "drift": Drift,
-    "reconcileJob": ReconcileJob,
+    "kubernetes": KubernetesSettings,
+    "controlPlane": ControlPlaneSettings,
+    "access": AccessSettings,
+    "license": LicenseSettings,
+    "provisioners": ProvisionerSettings,
+    "proxies": ProxySettings,
+    "drift": DriftSettings,
+    "reconcileJob": ReconcileJobSettings,
 }
 
 
@@ -77,13 +77,15 @@ def reference_page() -> str:
     order = [*_HEADINGS.values()]
     for heading, model in _HEADINGS.items():
         blocks.append(_section(heading, model, definitions[model.__name__]))
-        if model is ControlPlane:
-            shared = Workload.model_json_schema(by_alias=True, ref_template="#/definitions/{model}")
+        if model is ControlPlaneSettings:
+            shared = WorkloadSettings.model_json_schema(
+                by_alias=True, ref_template="#/definitions/{model}"
+            )
             shared["properties"] = {
-                name: definitions["ControlPlane"]["properties"][name]
+                name: definitions["ControlPlaneSettings"]["properties"][name]
                 for name in shared["properties"]
             }
-            blocks.append(_section("Workload", Workload, shared))
+            blocks.append(_section("WorkloadSettings", WorkloadSettings, shared))
     for name, schema in definitions.items():
         if name not in {model.__name__ for model in order}:
             blocks.append(_section(name, _model(name), schema))
@@ -92,12 +94,12 @@ def reference_page() -> str:
 
 def _section(heading: str, model: type[Part], schema: dict[str, Any]) -> str:
     lines = [f"## {heading}", "", _sentence(model), ""]
-    if issubclass(model, Workload) and model is not Workload:
+    if issubclass(model, WorkloadSettings) and model is not WorkloadSettings:
         lines[2] += " Also has every field of a [workload](#workload)."
     lines += ["| field | type | default | |", "| --- | --- | --- | --- |"]
     for name, info in model.model_fields.items():
         # What a workload says of itself is said once, unless it is otherwise here.
-        if model is not Workload and _is_inherited(model, name):
+        if model is not WorkloadSettings and _is_inherited(model, name):
             continue
         field = schema["properties"][info.alias or name]
         cells = [f"`{info.alias}`", _type(field), _default(info.is_required(), info.default)]
@@ -111,7 +113,9 @@ def _secrets() -> str:
 
 
 def _is_inherited(model: type[Part], name: str) -> bool:
-    shared = Workload.model_fields.get(name) if issubclass(model, Workload) else None
+    shared = (
+        WorkloadSettings.model_fields.get(name) if issubclass(model, WorkloadSettings) else None
+    )
     own = model.model_fields[name]
     if shared is None:
         return False

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from coder_stack.settings.access import Access, License
-from coder_stack.settings.control_plane import ControlPlane
-from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
+from coder_stack.settings.access import AccessSettings, LicenseSettings
+from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
 from coder_stack.settings.objects import borrowed_secrets, claims
 from coder_stack.settings.part import Clash, Part
-from coder_stack.settings.workload import Workload
+from coder_stack.settings.workload import WorkloadSettings
 
 __all__ = ["Draft", "clashes"]
 
@@ -34,12 +34,14 @@ class Draft:
         """The parts of one kind."""
         return {path: part for path, part in self.parts.items() if isinstance(part, kind)}
 
-    def namespace_of(self, part: Workload) -> str:
+    def namespace_of(self, part: WorkloadSettings) -> str:
         """Where its objects are."""
         plane = self.parts.get("controlPlane")
-        known = isinstance(plane, ControlPlane) and not self.is_unsure("controlPlane", "namespace")
-        default = plane.namespace if isinstance(plane, ControlPlane) and known else _CODERDS
-        own = part.namespace if isinstance(part, Provisioner | WorkspaceProxy) else None
+        known = isinstance(plane, ControlPlaneSettings) and not self.is_unsure(
+            "controlPlane", "namespace"
+        )
+        default = plane.namespace if isinstance(plane, ControlPlaneSettings) and known else _CODERDS
+        own = part.namespace if isinstance(part, ProvisionerSettings | ProxySettings) else None
         return own or default
 
     def is_unsure(self, path: str, name: str) -> bool:
@@ -51,7 +53,7 @@ def clashes(draft: Draft, secrets: Collection[str] = ()) -> Iterator[Clash]:
     """Everything that does not fit, each with its whole path. `secrets`: secret config keys."""
     for path, part in draft.parts.items():
         yield from _inside(path, part, draft.unsure.get(path, ()))
-    for kind in (Provisioner, WorkspaceProxy):
+    for kind in (ProvisionerSettings, ProxySettings):
         yield from _names(draft, kind)
     yield from _key_names(draft)
     yield from _objects(draft)
@@ -78,7 +80,7 @@ def _repeated(names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]
             yield path, name, earlier
 
 
-def _names(draft: Draft, kind: type[Provisioner] | type[WorkspaceProxy]) -> Iterator[Clash]:
+def _names(draft: Draft, kind: type[ProvisionerSettings] | type[ProxySettings]) -> Iterator[Clash]:
     named = ((f"{path}.name", part.name) for path, part in draft.all(kind).items())
     for path, name, earlier in _repeated(named):
         yield Clash(path, f'must be unique: {earlier} already uses "{name}"')
@@ -87,7 +89,7 @@ def _names(draft: Draft, kind: type[Provisioner] | type[WorkspaceProxy]) -> Iter
 def _key_names(draft: Draft) -> Iterator[Clash]:
     """Coderd has each name once in an organization, in lower case."""
     names: dict[str, list[tuple[str, str]]] = {}
-    for path, part in draft.all(Provisioner).items():
+    for path, part in draft.all(ProvisionerSettings).items():
         if not draft.is_unsure(path, "key") and not draft.is_unsure(path, "organization"):
             place = f"{path}.key.name" if part.key.name else f"{path}.name"
             found = (place, part.key.name or part.name)
@@ -105,13 +107,13 @@ def _key_names(draft: Draft) -> Iterator[Clash]:
 
 def _objects(draft: Draft) -> Iterator[Clash]:
     """Two parts must not own one object, nor one part what somebody else makes."""
-    workloads = draft.all(Workload)
+    workloads = draft.all(WorkloadSettings)
     borrowed = {
         (draft.namespace_of(part), secret): f"{path}.{name}"
         for path, part in workloads.items()
         for name, secret in borrowed_secrets(part)
     }
-    owners: dict[tuple[str, str, str], tuple[str, Workload]] = {}
+    owners: dict[tuple[str, str, str], tuple[str, WorkloadSettings]] = {}
     told: set[tuple[str, str]] = set()
     for path, part in workloads.items():
         if draft.is_unsure(path, "namespace"):
@@ -130,18 +132,18 @@ def _objects(draft: Draft) -> Iterator[Clash]:
                 )
 
 
-def _namesakes(one: Workload, other: Workload) -> bool:
-    if isinstance(one, Provisioner) and isinstance(other, Provisioner):
+def _namesakes(one: WorkloadSettings, other: WorkloadSettings) -> bool:
+    if isinstance(one, ProvisionerSettings) and isinstance(other, ProvisionerSettings):
         return one.name == other.name
-    if isinstance(one, WorkspaceProxy) and isinstance(other, WorkspaceProxy):
+    if isinstance(one, ProxySettings) and isinstance(other, ProxySettings):
         return one.name == other.name
     return False
 
 
 def _workspace_namespaces(draft: Draft) -> Iterator[Clash]:
     """Each is given rights once, and the part's own namespace always."""
-    for path, part in draft.all(Workload).items():
-        if not isinstance(part, ControlPlane | Provisioner):
+    for path, part in draft.all(WorkloadSettings).items():
+        if not isinstance(part, ControlPlaneSettings | ProvisionerSettings):
             continue
         own, seen = draft.namespace_of(part), set[str]()
         for index, place in enumerate(part.workspace_namespaces):
@@ -154,12 +156,12 @@ def _workspace_namespaces(draft: Draft) -> Iterator[Clash]:
 def _beside_secrets(draft: Draft, secrets: Collection[str]) -> Iterator[Clash]:
     """What is right by itself, but not beside a secret of the stack."""
     access, license_ = draft.parts.get("access"), draft.parts.get("license")
-    given = isinstance(access, Access) and access.token_secret is not None
+    given = isinstance(access, AccessSettings) and access.token_secret is not None
     if given and "token" in secrets:
         yield Clash("access.tokenSecret", "set this or the secret config token, not both")
-    if isinstance(license_, License) and license_.secret and "licenseJwt" in secrets:
+    if isinstance(license_, LicenseSettings) and license_.secret and "licenseJwt" in secrets:
         yield Clash("license.secret", "set this or the secret config licenseJwt, not both")
-    in_secret = isinstance(access, Access) and access.password_secret is not None
+    in_secret = isinstance(access, AccessSettings) and access.password_secret is not None
     if in_secret and "token" in secrets:
         yield Clash("access.passwordSecret", "is unused with token: remove one of them")
     if "initialPassword" in secrets and (given or "token" in secrets):

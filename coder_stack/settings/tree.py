@@ -5,18 +5,18 @@ from typing import Any, cast
 
 from pydantic import Field
 
-from coder_stack.settings.access import Access, License
-from coder_stack.settings.control_plane import ControlPlane
-from coder_stack.settings.drift import Drift
-from coder_stack.settings.fleet import Provisioner, WorkspaceProxy
+from coder_stack.settings.access import AccessSettings, LicenseSettings
+from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.drift import DriftSettings
+from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
 from coder_stack.settings.part import Clash, Part
-from coder_stack.settings.reconcile_job import ReconcileJob
+from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.rules import Draft, clashes
 
-__all__ = ["Kubernetes", "Settings", "parts_of"]
+__all__ = ["KubernetesSettings", "Settings", "parts_of"]
 
 
-class Kubernetes(Part):
+class KubernetesSettings(Part):
     """Which cluster to deploy to."""
 
     kubeconfig: str | None = Field(
@@ -34,18 +34,26 @@ class Kubernetes(Part):
 class Settings(Part):
     """Everything under `coder-stack:` in a stack's config file."""
 
-    kubernetes: Kubernetes = Field(default=Kubernetes(), description="Which cluster to deploy to.")
-    control_plane: ControlPlane = Field(default=ControlPlane(), description="coderd itself.")
-    access: Access = Field(default=Access(), description="How Pulumi connects to coderd.")
-    license: License = Field(default=License(), description="The license.")
-    provisioners: tuple[Provisioner, ...] = Field(
+    kubernetes: KubernetesSettings = Field(
+        default=KubernetesSettings(), description="Which cluster to deploy to."
+    )
+    control_plane: ControlPlaneSettings = Field(
+        default=ControlPlaneSettings(), description="coderd itself."
+    )
+    access: AccessSettings = Field(
+        default=AccessSettings(), description="How Pulumi connects to coderd."
+    )
+    license: LicenseSettings = Field(default=LicenseSettings(), description="The license.")
+    provisioners: tuple[ProvisionerSettings, ...] = Field(
         default=(), strict=False, description="External provisioners."
     )
-    proxies: tuple[WorkspaceProxy, ...] = Field(
+    proxies: tuple[ProxySettings, ...] = Field(
         default=(), strict=False, description="Workspace proxies."
     )
-    drift: Drift = Field(default=Drift(), description="Rules for drift detection and repair.")
-    reconcile_job: ReconcileJob | None = Field(
+    drift: DriftSettings = Field(
+        default=DriftSettings(), description="Rules for drift detection and repair."
+    )
+    reconcile_job: ReconcileJobSettings | None = Field(
         default=None, description="A CronJob that repairs drift. Default: none."
     )
 
@@ -58,11 +66,11 @@ class Settings(Part):
 
 
 _ONE: Mapping[str, type[Part]] = {
-    "controlPlane": ControlPlane,
-    "access": Access,
-    "license": License,
+    "controlPlane": ControlPlaneSettings,
+    "access": AccessSettings,
+    "license": LicenseSettings,
 }
-_MANY: Mapping[str, type[Part]] = {"provisioners": Provisioner, "proxies": WorkspaceProxy}
+_MANY: Mapping[str, type[Part]] = {"provisioners": ProvisionerSettings, "proxies": ProxySettings}
 
 
 def parts_of(given: Mapping[str, Any]) -> Iterator[tuple[str, type[Part], Any]]:

@@ -21,7 +21,7 @@ from coder_stack.settings.part import (
     Shape,
 )
 
-__all__ = ["Image", "Probe", "Resources", "Workload"]
+__all__ = ["Image", "Probe", "Resources", "WorkloadSettings"]
 
 
 _PIECE = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
@@ -80,7 +80,7 @@ class Probe(Part):
     )
 
 
-class Workload(Part):
+class WorkloadSettings(Part):
     """Options of a Deployment and its pods."""
 
     replicas: int = Field(default=1, ge=0, le=100, description="Number of pods.")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pulumi import automation as auto
 
-from coder_stack.operate.drift import look
-from coder_stack.operate.engine import Project as Stacks
+from coder_stack.operate.drift import check_drift
+from coder_stack.operate.engine.pulumi import Project as Stacks
 from coder_stack.operate.fleet import each_stack, jobs_by_default
 from sandbox.engine import Engine
 from tests.bench.timing import ratio
@@ -38,7 +38,11 @@ def bench_a_fleet_of_five(engine: Engine, tmp_path: Path, monkeypatch: pytest.Mo
 
         def look_at_all(jobs: int) -> None:
             reports = each_stack(
-                Stacks.at(project.folder), names, lambda each: look(each).report, jobs, silent
+                Stacks.at(project.folder),
+                names,
+                lambda each: check_drift(each).report,
+                jobs,
+                silent,
             )
             assert [report.result for report in reports] == ["clean"] * _STACKS
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from coder_stack.stack_file import read_stack_file
+from coder_stack.settings.stack_file import read_stack_file
 from sandbox.home import CHECKOUT
 from sandbox.pods import playing
 from tests.engine.deployed import Deployed

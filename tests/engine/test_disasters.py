@@ -1,6 +1,6 @@
 """docs/runbooks.md on a real engine: a lost state, a restored coderd, an empty one, a new cluster.
 
-Each is one story that ends as the runbook says: everything holds, and a further look finds nothing.
+Each is one run that ends as the runbook says: everything holds, and a further look finds nothing.
 """
 
 from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pulumi.automation import ConfigValue
 
-from coder_stack.operate.report import Report
+from coder_stack.operate.report.model import Report
 from sandbox.engine import Engine
 from tests.engine.drifting import Drifting, drifting
 from tests.harness import Cluster

@@ -38,7 +38,7 @@ def replicas(stack: Deployed, name: str) -> int:
 def test_E4_E5_the_gate_follows_the_license_and_the_command_stays_the_same(
     stack: Deployed,
 ) -> None:
-    """One story, since each chapter needs the one before it."""
+    """One run, since each chapter needs the one before it."""
     # Unlicensed: the update succeeds, nothing was asked of coderd, no pod runs.
     stack.up()
     assert stack.coderd.requests("POST", "/provisionerkeys") == []

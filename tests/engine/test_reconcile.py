@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pulumi.automation import ConfigValue
 
-from coder_stack.operate.engine import Project as EngineProject
-from coder_stack.operate.engine import StackEngine
+from coder_stack.operate.engine.events import EngineRun
+from coder_stack.operate.engine.pulumi import Project as EngineProject
+from coder_stack.operate.engine.pulumi import StackEngine
 from coder_stack.operate.reconcile import Limits, reconcile
-from coder_stack.operate.steps import Story
 from sandbox.engine import Engine
 from tests.engine.drifting import Drifting, drifting
 from tests.harness import Cluster
@@ -89,7 +89,7 @@ class Worsening(StackEngine):
 
     acts: list[Callable[[], object]]
 
-    def up(self, **chosen: Any) -> Story:
+    def up(self, **chosen: Any) -> EngineRun:
         while self.acts:
             self.acts.pop()()
         return super().up(**chosen)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coder_stack.operate.report import Report
+from coder_stack.operate.report.model import Report
 from sandbox.engine import Engine
 from tests.engine.drifting import coder_stack, lock
 from tests.harness import Project

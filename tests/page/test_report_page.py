@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from coder_stack.conditions import Condition
-from coder_stack.operate import html
-from coder_stack.operate.report import Difference, KeyAge, Report
+from coder_stack.operate.report import html
+from coder_stack.operate.report.model import Difference, KeyAge, Report
 from sandbox import toolchain
 from tests.browser import Tab, browser
 from tests.unit.operate.reports import NOW, SECRET, broken, clean, drifted, holds, resource

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from coder_stack.dynamic.gate import NOT_PROVISIONED
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
+from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED
 from tests.provider.driver import UNKNOWN, Driven, Failure, ProviderProcess, provider_process
 from tests.provider.keys import KEYS
 from tests.simulation import Simulation

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coder_stack.dynamic.gate import NOT_PROVISIONED
+from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED
 from tests.provider.driver import Driven, Said
 from tests.provider.keys import opens, wish
 from tests.simulation import Simulation

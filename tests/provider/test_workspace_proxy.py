@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from coder_stack.dynamic.gate import NOT_PROVISIONED
+from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
 from tests.provider.driver import (
     UNKNOWN,

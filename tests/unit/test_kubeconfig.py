@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from coder_stack.kubeconfig import check_answers
-from coder_stack.settings import ConfigError, Kubernetes
+from coder_stack.cluster.preflight import check_answers
+from coder_stack.settings import ConfigError, KubernetesSettings
 from tests.certificates import certificate
 from tests.forward_proxy import forward_proxy
 
@@ -35,7 +35,7 @@ def write_kubeconfig(folder: Path, server: str, **changes: Any) -> Path:
 def problem(
     path: Path | None, context: str | None = None, environment: dict[str, str] | None = None
 ) -> str:
-    settings = Kubernetes(kubeconfig=str(path) if path else None, context=context)
+    settings = KubernetesSettings(kubeconfig=str(path) if path else None, context=context)
     with pytest.raises(ConfigError) as caught:
         check_answers(settings, environment or {})
     assert "hush-hush" not in str(caught.value)
@@ -74,7 +74,7 @@ def server(status: int, tls: ssl.SSLContext | None = None) -> Iterator[str]:
 def test_any_answer_will_do(tmp_path: Path, status: int) -> None:
     """Whether we may do anything there is for the API server to say, with the real credentials."""
     with server(status) as url:
-        check_answers(Kubernetes(kubeconfig=str(write_kubeconfig(tmp_path, url))), {})
+        check_answers(KubernetesSettings(kubeconfig=str(write_kubeconfig(tmp_path, url))), {})
 
 
 def test_B1_a_server_that_refuses_is_named(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_inside_a_pod_no_kubeconfig_is_needed(tmp_path: Path) -> None:
         "KUBERNETES_SERVICE_HOST": "10.96.0.1",
         "KUBECONFIG": str(tmp_path / "absent"),
     }
-    check_answers(Kubernetes(), environment)
+    check_answers(KubernetesSettings(), environment)
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_CP11_the_cluster_is_asked_through_the_proxy(
         fields = {"proxy-url": proxy.url} if by == "kubeconfig" else {}
         environment = {"HTTPS_PROXY": proxy.url} if by == "environment" else {}
         path = through(tmp_path, "https://api.cluster.test:6443", named[1], **fields)
-        check_answers(Kubernetes(kubeconfig=str(path)), environment)
+        check_answers(KubernetesSettings(kubeconfig=str(path)), environment)
         assert proxy.asked == ["api.cluster.test:6443"]
 
         proxy.refusal = "407 Proxy Authentication Required"
@@ -168,7 +168,7 @@ def test_CP11_the_clusters_certificate_is_verified_under_the_kubeconfigs_name(
 ) -> None:
     url = f"https://127.0.0.1:{named[0]}"
     right = through(tmp_path, url, named[1], **{"tls-server-name": "api.cluster.test"})
-    check_answers(Kubernetes(kubeconfig=str(right)), {})
+    check_answers(KubernetesSettings(kubeconfig=str(right)), {})
     wrong = through(tmp_path, url, named[1], **{"tls-server-name": "other.test"})
     assert "certificate verify failed" in problem(wrong)
 

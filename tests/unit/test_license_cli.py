@@ -125,7 +125,7 @@ def test_claims_cannot_drive_the_terminal() -> None:
 def test_on_a_terminal_it_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
     monkeypatch.setattr(
-        "coder_stack.license_cli.Console",
+        "coder_stack.cli.license.Console",
         lambda: Console(file=screen, force_terminal=True, width=60),
     )
 

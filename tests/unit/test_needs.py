@@ -6,22 +6,22 @@ import pytest
 
 from coder_stack.conditions import LicenseFacts
 from coder_stack.needs import ledger, needs
-from coder_stack.settings import ControlPlane, Provisioner, Settings, WorkspaceProxy
+from coder_stack.settings import ControlPlaneSettings, ProvisionerSettings, ProxySettings, Settings
 
-SYDNEY = WorkspaceProxy(name="sydney", access_url="https://sydney.example.com")
+SYDNEY = ProxySettings(name="sydney", access_url="https://sydney.example.com")
 
 
 @pytest.mark.parametrize(
     ("settings", "needed"),
     [
         (Settings(), {}),
-        (Settings(control_plane=ControlPlane(replicas=1)), {}),
+        (Settings(control_plane=ControlPlaneSettings(replicas=1)), {}),
         (
-            Settings(control_plane=ControlPlane(replicas=2)),
+            Settings(control_plane=ControlPlaneSettings(replicas=2)),
             {"high_availability": ("controlPlane.replicas",)},
         ),
         (
-            Settings(provisioners=(Provisioner(name="eu"), Provisioner(name="us"))),
+            Settings(provisioners=(ProvisionerSettings(name="eu"), ProvisionerSettings(name="us"))),
             {"external_provisioner_daemons": ("provisioner/eu", "provisioner/us")},
         ),
         (Settings(proxies=(SYDNEY,)), {"workspace_proxy": ("proxy/sydney",)}),
@@ -34,8 +34,8 @@ def test_E4_each_part_of_the_config_names_the_feature_that_it_needs(
 
 
 def test_E4_one_organization_needs_no_license_and_two_do() -> None:
-    here = Provisioner(name="a", organization="research")
-    there = Provisioner(name="b", organization="coder")
+    here = ProvisionerSettings(name="a", organization="research")
+    there = ProvisionerSettings(name="b", organization="coder")
     assert "multiple_organizations" not in needs(Settings(provisioners=(here,)))
     assert needs(Settings(provisioners=(here, there)))["multiple_organizations"] == (
         "organization/coder",

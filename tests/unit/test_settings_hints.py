@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from coder_stack.settings import (
-    ControlPlane,
-    Provisioner,
+    ControlPlaneSettings,
+    ProvisionerSettings,
+    ProxySettings,
     SecretRef,
     Settings,
     Tls,
-    WorkspaceProxy,
     hints,
 )
 
@@ -18,28 +18,28 @@ TLS = Tls(secret_names=("coder-tls",))
 CA = (SecretRef(name="ca", key="ca.crt"),)
 
 
-def provisioner(**fields: Any) -> Provisioner:
-    return Provisioner(name="eu", **fields)
+def provisioner(**fields: Any) -> ProvisionerSettings:
+    return ProvisionerSettings(name="eu", **fields)
 
 
-def proxy(**fields: Any) -> WorkspaceProxy:
-    return WorkspaceProxy(name="paris", access_url="https://paris.test", **fields)
+def proxy(**fields: Any) -> ProxySettings:
+    return ProxySettings(name="paris", access_url="https://paris.test", **fields)
 
 
-def told(plane: ControlPlane, *fleet: Provisioner | WorkspaceProxy) -> list[str]:
+def told(plane: ControlPlaneSettings, *fleet: ProvisionerSettings | ProxySettings) -> list[str]:
     return list(
         hints(
             Settings(
                 control_plane=plane,
-                provisioners=tuple(each for each in fleet if isinstance(each, Provisioner)),
-                proxies=tuple(each for each in fleet if isinstance(each, WorkspaceProxy)),
+                provisioners=tuple(each for each in fleet if isinstance(each, ProvisionerSettings)),
+                proxies=tuple(each for each in fleet if isinstance(each, ProxySettings)),
             )
         )
     )
 
 
 def test_CP8_a_certificate_that_may_not_cover_the_service_is_hinted_at_with_the_field() -> None:
-    (daemons, proxies) = told(ControlPlane(tls=TLS), provisioner(), proxy())
+    (daemons, proxies) = told(ControlPlaneSettings(tls=TLS), provisioner(), proxy())
     assert daemons == (
         "provisioners[0].url: the pods of provisioner eu reach coderd at "
         "https://coder.coder.svc.cluster.local:443, a name that no public certificate covers; set "
@@ -52,23 +52,27 @@ def test_CP8_a_certificate_that_may_not_cover_the_service_is_hinted_at_with_the_
 @pytest.mark.parametrize(
     ("plane", "each"),
     [
-        pytest.param(ControlPlane(), provisioner(), id="no TLS"),
-        pytest.param(ControlPlane(), proxy(), id="no TLS, proxy"),
-        pytest.param(ControlPlane(tls=TLS), provisioner(url="https://coder.test"), id="own URL"),
-        pytest.param(ControlPlane(tls=TLS), proxy(primary_url="https://a.test"), id="own primary"),
+        pytest.param(ControlPlaneSettings(), provisioner(), id="no TLS"),
+        pytest.param(ControlPlaneSettings(), proxy(), id="no TLS, proxy"),
         pytest.param(
-            ControlPlane(tls=TLS, access_url="https://coder.test"), proxy(), id="access URL"
+            ControlPlaneSettings(tls=TLS), provisioner(url="https://coder.test"), id="own URL"
         ),
-        pytest.param(ControlPlane(tls=TLS), provisioner(ca_bundles=CA), id="authority"),
-        pytest.param(ControlPlane(tls=TLS), proxy(ca_bundles=CA), id="authority, proxy"),
+        pytest.param(
+            ControlPlaneSettings(tls=TLS), proxy(primary_url="https://a.test"), id="own primary"
+        ),
+        pytest.param(
+            ControlPlaneSettings(tls=TLS, access_url="https://coder.test"), proxy(), id="access URL"
+        ),
+        pytest.param(ControlPlaneSettings(tls=TLS), provisioner(ca_bundles=CA), id="authority"),
+        pytest.param(ControlPlaneSettings(tls=TLS), proxy(ca_bundles=CA), id="authority, proxy"),
     ],
 )
 def test_CP8_nothing_is_hinted_at_where_the_certificate_is_known_to_fit(
-    plane: ControlPlane, each: Provisioner | WorkspaceProxy
+    plane: ControlPlaneSettings, each: ProvisionerSettings | ProxySettings
 ) -> None:
     assert told(plane, each) == []
 
 
 def test_CP8_the_access_url_is_not_where_daemons_connect() -> None:
-    plane = ControlPlane(tls=TLS, access_url="https://coder.test")
+    plane = ControlPlaneSettings(tls=TLS, access_url="https://coder.test")
     assert len(told(plane, provisioner())) == 1

@@ -12,9 +12,9 @@ from coder_stack.coderd.models import (
     ApiToken,
     FirstUser,
     List,
+    LoginSession,
     Message,
     NewToken,
-    Session,
     TokenConfig,
     User,
 )
@@ -22,7 +22,7 @@ from coder_stack.coderd.models import (
 __all__ = ["AccessEndpoints"]
 
 _FIRST_USER = TypeAdapter(FirstUser)
-_SESSION = TypeAdapter(Session)
+_SESSION = TypeAdapter(LoginSession)
 _USER = TypeAdapter(User)
 _NEW_TOKEN = TypeAdapter(NewToken)
 _TOKEN = TypeAdapter(ApiToken)
@@ -62,7 +62,7 @@ class AccessEndpoints(Caller):
             return FirstUser(user_id=None, organization_id=None)
         return self._parse(call, answer, _FIRST_USER)
 
-    def login(self, *, email: str, password: SecretStr) -> Session:
+    def login(self, *, email: str, password: SecretStr) -> LoginSession:
         """A short-lived session, good for making a token."""
         call = Call(
             operation="log in",

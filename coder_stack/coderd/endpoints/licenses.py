@@ -4,24 +4,24 @@ from pydantic import SecretStr, TypeAdapter
 
 from coder_stack.coderd.call import Call
 from coder_stack.coderd.caller import Caller
-from coder_stack.coderd.models import Entitlements, License, List
+from coder_stack.coderd.models import EntitlementsRecord, LicenseRecord, List
 
 __all__ = ["LicenseEndpoints"]
 
-_LICENSE = TypeAdapter(License)
-_LICENSES = TypeAdapter[tuple[License, ...]](List[License])
-_ENTITLEMENTS = TypeAdapter(Entitlements)
+_LICENSE = TypeAdapter(LicenseRecord)
+_LICENSES = TypeAdapter[tuple[LicenseRecord, ...]](List[LicenseRecord])
+_ENTITLEMENTS = TypeAdapter(EntitlementsRecord)
 _PATH = ("api", "v2", "licenses")
 
 
 class LicenseEndpoints(Caller):
     """Licenses and entitlements."""
 
-    def licenses(self) -> tuple[License, ...]:
+    def licenses(self) -> tuple[LicenseRecord, ...]:
         """All stored ones by id. Empty also for a user who may not see them: only an owner may."""
         return self._ask(Call(operation="list licenses", method="GET", path=_PATH), _LICENSES)
 
-    def add_license(self, jwt: SecretStr) -> License:
+    def add_license(self, jwt: SecretStr) -> LicenseRecord:
         """The trimmed text: coderd would store a copy with a line break as another license."""
         call = Call(
             operation="add the license",
@@ -41,7 +41,7 @@ class LicenseEndpoints(Caller):
         )
         self._done(call)
 
-    def entitlements(self) -> Entitlements:
+    def entitlements(self) -> EntitlementsRecord:
         """What coderd computed last. The route asks for no token, so none is sent."""
         call = Call(
             operation="read entitlements",

@@ -9,12 +9,12 @@ from pydantic import TypeAdapter
 
 from coder_stack.coderd.call import Call, quoted
 from coder_stack.coderd.caller import Caller
-from coder_stack.coderd.models import List, Organization, WireModel
+from coder_stack.coderd.models import ApiModel, List, Organization
 
 __all__ = ["OrganizationEndpoints"]
 
 
-class _Workspaces(WireModel):
+class _Workspaces(ApiModel):
     count: int
 
 

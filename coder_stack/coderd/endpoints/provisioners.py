@@ -14,17 +14,17 @@ from coder_stack.coderd.caller import Caller
 from coder_stack.coderd.errors import KeyRejected
 from coder_stack.coderd.models import (
     KeyDaemons,
+    KeyRecord,
     List,
     NewProvisionerKey,
     ProvisionerDaemon,
-    ProvisionerKey,
 )
 
 __all__ = ["ProvisionerEndpoints"]
 
 _NEW_KEY = TypeAdapter(NewProvisionerKey)
-_KEY = TypeAdapter(ProvisionerKey)
-_KEYS = TypeAdapter[tuple[ProvisionerKey, ...]](List[ProvisionerKey])
+_KEY = TypeAdapter(KeyRecord)
+_KEYS = TypeAdapter[tuple[KeyRecord, ...]](List[KeyRecord])
 _KEY_DAEMONS = TypeAdapter[tuple[KeyDaemons, ...]](List[KeyDaemons])
 _DAEMONS = TypeAdapter[tuple[ProvisionerDaemon, ...]](List[ProvisionerDaemon])
 _FEATURE = "external_provisioner_daemons"
@@ -33,7 +33,7 @@ _FEATURE = "external_provisioner_daemons"
 class ProvisionerEndpoints(Caller):
     """Keys and daemons. `organization` is a name or an id."""
 
-    def provisioner_keys(self, organization: str) -> tuple[ProvisionerKey, ...]:
+    def provisioner_keys(self, organization: str) -> tuple[KeyRecord, ...]:
         """All keys that people made, oldest first."""
         call = Call(
             operation=f"list provisioner keys of organization {quoted(organization)}",
@@ -68,7 +68,7 @@ class ProvisionerEndpoints(Caller):
         )
         self._done(call)
 
-    def provisioner_key_of(self, material: SecretStr) -> ProvisionerKey:
+    def provisioner_key_of(self, material: SecretStr) -> KeyRecord:
         """The key that this plaintext belongs to, authenticated by itself (K3); or KeyRejected."""
         operation = "check the provisioner key's material"
         key = material.get_secret_value()

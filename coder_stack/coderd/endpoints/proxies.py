@@ -6,17 +6,17 @@ from pydantic import TypeAdapter
 
 from coder_stack.coderd.call import Call, quoted
 from coder_stack.coderd.caller import Caller
-from coder_stack.coderd.models import List, RegisteredProxy, WireModel, WorkspaceProxy
+from coder_stack.coderd.models import ApiModel, List, ProxyRecord, RegisteredProxy
 
 __all__ = ["ProxyEndpoints"]
 
 
-class _Regions(WireModel):
-    regions: List[WorkspaceProxy]
+class _Regions(ApiModel):
+    regions: List[ProxyRecord]
 
 
 _REGIONS = TypeAdapter(_Regions)
-_PROXY = TypeAdapter(WorkspaceProxy)
+_PROXY = TypeAdapter(ProxyRecord)
 _REGISTERED = TypeAdapter(RegisteredProxy)
 _PATH = ("api", "v2", "workspaceproxies")
 _FEATURE = "workspace_proxy"
@@ -25,12 +25,12 @@ _FEATURE = "workspace_proxy"
 class ProxyEndpoints(Caller):
     """Workspace proxies. `proxy` is an id, or a name in its exact case."""
 
-    def workspace_proxies(self) -> tuple[WorkspaceProxy, ...]:
+    def workspace_proxies(self) -> tuple[ProxyRecord, ...]:
         """The primary first, then the others; deleted ones are left out."""
         call = Call(operation="list workspace proxies", method="GET", path=_PATH, feature=_FEATURE)
         return self._ask(call, _REGIONS).regions
 
-    def workspace_proxy(self, proxy: str) -> WorkspaceProxy:
+    def workspace_proxy(self, proxy: str) -> ProxyRecord:
         """One proxy. By id this finds deleted ones too: look at `deleted`."""
         call = Call(
             operation=f"look up workspace proxy {quoted(proxy)}",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coder_stack.coderd import (
-    License,
+    LicenseRecord,
     NotALicense,
     find_license,
     fingerprint,
@@ -184,8 +184,8 @@ def test_a_claim_is_named_by_its_own_name() -> None:
     assert "version, account_id missing or wrong" in found.message
 
 
-def stored(number: int, payload: dict[str, Any], uuid: str = ID) -> License:
-    return License.model_validate(
+def stored(number: int, payload: dict[str, Any], uuid: str = ID) -> LicenseRecord:
+    return LicenseRecord.model_validate(
         {"id": number, "uuid": uuid, "uploaded_at": TIME, "claims": payload}
     )
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from coder_stack.coderd import Coderd, Entitlements, Tier
+from coder_stack.coderd import Coderd, EntitlementsRecord, Tier
 from tests.unit.coderd.every_call import EVERY_CALL
 from tests.unit.coderd.fakes import ID, PASSWORD, answer, coderd
 from tests.unit.coderd.good_answers import DAEMON, ENTITLEMENTS, GOOD, KEY_ITEM, PROXY
@@ -182,9 +182,9 @@ def test_workspaces_are_counted_without_being_listed() -> None:
     assert dict(asked[0].params) == {"q": f"organization:{ID}", "limit": "1"}
 
 
-def entitled(*features: str, **others: Any) -> Entitlements:
+def entitled(*features: str, **others: Any) -> EntitlementsRecord:
     named = {name: {"entitlement": "entitled", "enabled": True} for name in features}
-    return Entitlements.model_validate(ENTITLEMENTS | {"features": named} | others)
+    return EntitlementsRecord.model_validate(ENTITLEMENTS | {"features": named} | others)
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,14 @@ def entitled(*features: str, **others: Any) -> Entitlements:
         (entitled("workspace_proxy"), "enterprise"),
     ],
 )
-def test_E1_the_tier_follows_from_the_features(entitlements: Entitlements, tier: Tier) -> None:
+def test_E1_the_tier_follows_from_the_features(
+    entitlements: EntitlementsRecord, tier: Tier
+) -> None:
     assert entitlements.tier == tier
 
 
 def test_E3_grace_is_entitled_and_unknown_is_not() -> None:
-    entitlements = Entitlements.model_validate(ENTITLEMENTS)
+    entitlements = EntitlementsRecord.model_validate(ENTITLEMENTS)
 
     assert entitlements.entitled("user_limit")
     assert entitlements.features["user_limit"].in_grace

@@ -2,7 +2,7 @@
 
 import pulumi
 
-from coder_stack.components.operator_handle import OperatorHandle
+from coder_stack.components.parts.operator_handle import OperatorHandle
 from coder_stack.conditions import LicenseFacts
 
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
-from coder_stack.settings import ControlPlane as Settings
+from coder_stack.settings import ControlPlaneSettings
 from tests.unit.components.control_plane_cases import CASES, Config
 from tests.unit.components.rendering import (
     Object,
@@ -25,7 +25,7 @@ FOLDER = "control_plane"
 
 
 def objects(recorder: Recorder, config: Config) -> dict[str, Object]:
-    settings = Settings.model_validate(config, by_alias=True, by_name=False)
+    settings = ControlPlaneSettings.model_validate(config, by_alias=True, by_name=False)
     recorder.resources.clear()
     render(lambda: {"url": ControlPlane("c", ControlPlaneArgs(settings=settings)).url})
     return recorder.manifests()
@@ -48,7 +48,7 @@ def test_every_snapshot_belongs_to_a_case() -> None:
 
 def test_CP3_every_field_of_the_settings_has_a_case() -> None:
     covered = {path for case in CASES.values() for path in paths_in(case.config)}
-    assert set(paths_of(Settings)) - covered == set()
+    assert set(paths_of(ControlPlaneSettings)) - covered == set()
 
 
 def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:

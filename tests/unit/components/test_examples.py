@@ -14,7 +14,7 @@ from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
 from coder_stack.settings import Settings, load
 from coder_stack.settings.objects import claims
-from coder_stack.stack_file import read_stack_file
+from coder_stack.settings.stack_file import read_stack_file
 from sandbox.home import CHECKOUT
 from tests.unit.components.operator import operator
 from tests.unit.components.rendering import (

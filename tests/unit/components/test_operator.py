@@ -6,7 +6,7 @@ import pytest
 from pulumi.runtime.mocks import set_mocks
 
 from coder_stack.components.operator import Operator, OperatorArgs
-from coder_stack.settings import Access, License, TokenSecret
+from coder_stack.settings import AccessSettings, LicenseSettings, TokenSecret
 from tests.unit.components.rendering import Recorder, render
 
 ANSWERS = {
@@ -20,13 +20,15 @@ def sent(name: str = "operator", stack: str = "dev", **args: Any) -> dict[str, d
     """The inputs of its resources by their kind."""
     recorder = Recorder(answers=ANSWERS)
     set_mocks(recorder, project="app", stack=stack, preview=False)
-    given: dict[str, Any] = {"settings": Access(), **args}
+    given: dict[str, Any] = {"settings": AccessSettings(), **args}
 
     def build() -> dict[str, Any]:
         connection = {"url": "https://coder.test"}
         made = Operator(
             name,
-            OperatorArgs(connection=connection, license=License(), namespace="coder", **given),
+            OperatorArgs(
+                connection=connection, license=LicenseSettings(), namespace="coder", **given
+            ),
         )
         return {"conditions": made.conditions}
 
@@ -57,7 +59,7 @@ class TestHome:
 
     def test_CP6_a_secret_of_the_users_own_comes_before_the_configs_token(self) -> None:
         """As the config's description says; a token left in the config is not used any more."""
-        settings = Access(token_secret=TokenSecret(name="theirs"))
+        settings = AccessSettings(token_secret=TokenSecret(name="theirs"))
         access = sent(token="left behind", settings=settings)["OperatorAccess"]
         assert (access.get("token"), access["make_token"]) == (None, False)
         assert access["connection"]["credential"] == THEIRS

@@ -12,8 +12,7 @@ import pulumi
 import pytest
 
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs, age_in_days
-from coder_stack.settings import Image, Key, SecretRef
-from coder_stack.settings import Provisioner as Settings
+from coder_stack.settings import Image, KeySettings, ProvisionerSettings, SecretRef
 from tests.unit.components import rendering
 from tests.unit.components.operator import operator
 from tests.unit.components.rendering import Recorder
@@ -57,7 +56,7 @@ def unlicensed(recorder: Recorder) -> Recorder:
 
 
 def render(
-    settings: Settings,
+    settings: ProvisionerSettings,
     *,
     features: tuple[str, ...] = (FEATURE,),
     adopted: str | None = None,
@@ -84,8 +83,8 @@ def render(
     return rendering.render(build)
 
 
-def fleet(**more: Any) -> Settings:
-    return Settings(name="fleet", **more)
+def fleet(**more: Any) -> ProvisionerSettings:
+    return ProvisionerSettings(name="fleet", **more)
 
 
 def looks(
@@ -113,7 +112,9 @@ class TestObjects:
                 organization="ml",
                 namespace="builders",
                 replicas=3,
-                key=Key(name="gpu", tags={"gpu": "yes"}, secret_name="gpu-key", secret_key="k"),
+                key=KeySettings(
+                    name="gpu", tags={"gpu": "yes"}, secret_name="gpu-key", secret_key="k"
+                ),
                 image=Image(repository="registry.test/coder", tag="v9", pull_secrets=("pull",)),
                 url="https://coder.test",
                 args=("--verbose",),
@@ -155,7 +156,7 @@ class TestObjects:
         self, licensed: Recorder
     ) -> None:
         """The real daemon refuses to start with them."""
-        render(fleet(organization="ml", key=Key(tags={"gpu": "yes"})))
+        render(fleet(organization="ml", key=KeySettings(tags={"gpu": "yes"})))
         assert environment(licensed).keys() == {
             "CODER_URL",
             "CODER_PROVISIONER_DAEMON_KEY",
@@ -178,8 +179,8 @@ class TestObjects:
 
     def test_P2_names_at_the_limit_fit_and_differ(self, licensed: Recorder) -> None:
         long = "n" * 63
-        render(Settings(name=long))
-        render(Settings(name=f"{'n' * 62}m"))
+        render(ProvisionerSettings(name=long))
+        render(ProvisionerSettings(name=f"{'n' * 62}m"))
         named = [
             (r.typ, r.inputs["metadata"]["name"])
             for r in licensed.resources
@@ -198,7 +199,7 @@ class TestObjects:
 
 class TestKey:
     def test_the_key_is_what_the_settings_say(self, licensed: Recorder) -> None:
-        key = Key(
+        key = KeySettings(
             name="gpu",
             exact_name=True,
             tags={"gpu": "yes"},
@@ -284,7 +285,7 @@ class TestKey:
     def test_P4_what_makes_no_other_pods_asks_for_no_look(self, licensed: Recorder) -> None:
         assert looks(licensed, {}, {}) == "the same"
         assert looks(licensed, {}, {"annotations": {"note": "a"}}) == "the same"
-        assert looks(licensed, {}, {"key": Key(rotate_after_days=90)}) == "the same"
+        assert looks(licensed, {}, {"key": KeySettings(rotate_after_days=90)}) == "the same"
 
     @pytest.mark.parametrize(
         "named",
@@ -372,7 +373,7 @@ class TestStatus:
         assert MATERIAL not in str(seen)
 
     def test_the_summary_names_the_key_and_its_daemons(self, licensed: Recorder) -> None:
-        summary = render(fleet(organization="ml", key=Key(tags={"gpu": "yes"})))["summary"]
+        summary = render(fleet(organization="ml", key=KeySettings(tags={"gpu": "yes"})))["summary"]
         assert licensed.resources
         age = summary.pop("keyAgeDays")
         assert age >= 0

@@ -5,24 +5,24 @@ from typing import Any
 import pytest
 import yaml
 
+from coder_stack.components.parts.reconcile_rbac import Rule, namespace_rules
 from coder_stack.components.reconcile_job import PROJECT, ReconcileJob, ReconcileJobArgs
-from coder_stack.components.reconcile_rights import Rule, namespace_rules
 from coder_stack.settings import (
-    Access,
-    ControlPlane,
+    AccessSettings,
+    ControlPlaneSettings,
     Ingress,
-    Kubernetes,
-    License,
+    KubernetesSettings,
     LicenseSecret,
+    LicenseSettings,
     PasswordSecret,
     PodDisruptionBudget,
-    Provisioner,
+    ProvisionerSettings,
+    ProxySettings,
+    ReconcileJobSettings,
     SecretRef,
     Settings,
     TokenSecret,
-    WorkspaceProxy,
 )
-from coder_stack.settings import ReconcileJob as JobSettings
 from sandbox.home import CHECKOUT
 from tests.unit.components import rendering
 from tests.unit.components.rendering import Recorder
@@ -32,20 +32,20 @@ LICENSE = LicenseSecret(name="coder-license", namespace="vault")
 IMAGE = "registry.example.com/coder-stack:1.2.0"
 
 
-def job(**fields: Any) -> JobSettings:
+def job(**fields: Any) -> ReconcileJobSettings:
     given = {
         "image": IMAGE,
         "backend": SecretRef(name="pulumi", key="backend"),
         "passphrase": SecretRef(name="pulumi", key="passphrase"),
     }
-    return JobSettings(**(given | fields))
+    return ReconcileJobSettings(**(given | fields))
 
 
-def exposed(**fields: Any) -> ControlPlane:
-    return ControlPlane(access_url="https://coder.test", ingress=Ingress(), **fields)
+def exposed(**fields: Any) -> ControlPlaneSettings:
+    return ControlPlaneSettings(access_url="https://coder.test", ingress=Ingress(), **fields)
 
 
-def render(recorder: Recorder, job: JobSettings, **settings: Any) -> Recorder:
+def render(recorder: Recorder, job: ReconcileJobSettings, **settings: Any) -> Recorder:
     whole = Settings(reconcile_job=job, **settings)
 
     def build() -> dict[str, Any]:
@@ -83,10 +83,10 @@ def test_D4_the_rendered_objects_are_those_of_the_snapshot(recorder: Recorder, c
                 node_selector={"pool": "ops"},
                 tolerations=({"key": "ops", "operator": "Exists"},),
             ),
-            kubernetes=Kubernetes(context="production"),
+            kubernetes=KubernetesSettings(context="production"),
             control_plane=exposed(create_namespace=False),
-            access=Access(through_api_server=True, token_secret=TOKEN),
-            license=License(secret=LICENSE),
+            access=AccessSettings(through_api_server=True, token_secret=TOKEN),
+            license=LicenseSettings(secret=LICENSE),
         )
     rendering.check_snapshot("reconcile_job", case, recorder.manifests().values())
 
@@ -121,7 +121,7 @@ def test_D4_without_a_passphrase_a_key_service_decrypts(recorder: Recorder) -> N
 
 def test_D4_the_kubeconfig_has_the_context_of_the_config(recorder: Recorder) -> None:
     """Else the provider would differ from the recorded one, inside and outside the cluster."""
-    render(recorder, job(), kubernetes=Kubernetes(context="production"))
+    render(recorder, job(), kubernetes=KubernetesSettings(context="production"))
     config = yaml.safe_load(recorder.one("ConfigMap")["data"]["kubeconfig"])
     assert config["current-context"] == "production"
     assert "token" not in config["users"][0]["user"], "the token stays in its file"
@@ -142,12 +142,14 @@ def test_D4_rights_of_the_cluster_are_for_named_objects_only(recorder: Recorder)
 
 
 def test_D4_a_namespace_that_is_not_ours_needs_no_right_of_the_cluster(recorder: Recorder) -> None:
-    render(recorder, job(), control_plane=ControlPlane(create_namespace=False))
+    render(recorder, job(), control_plane=ControlPlaneSettings(create_namespace=False))
     assert recorder.objects("ClusterRole") == recorder.objects("ClusterRoleBinding") == []
 
 
 def test_D4_every_namespace_of_the_stack_has_its_rights() -> None:
-    fleet = Provisioner(name="eu", namespace="builders", workspace_namespaces=("workspaces",))
+    fleet = ProvisionerSettings(
+        name="eu", namespace="builders", workspace_namespaces=("workspaces",)
+    )
     rules = namespace_rules(Settings(provisioners=(fleet,)))
     assert set(rules) == {"coder", "builders", "workspaces"}
     assert not any("secrets" in rule.resources for rule in rules["workspaces"])
@@ -155,7 +157,7 @@ def test_D4_every_namespace_of_the_stack_has_its_rights() -> None:
 
 def test_D4_only_kinds_that_the_config_makes_are_allowed() -> None:
     plain = {r for rule in namespace_rules(Settings())["coder"] for r in rule.resources}
-    with_ingress = Settings(control_plane=exposed(), access=Access(through_api_server=True))
+    with_ingress = Settings(control_plane=exposed(), access=AccessSettings(through_api_server=True))
     more = {r for rule in namespace_rules(with_ingress)["coder"] for r in rule.resources}
     assert more - plain == {"ingresses"}
 
@@ -163,7 +165,7 @@ def test_D4_only_kinds_that_the_config_makes_are_allowed() -> None:
 def test_D4_secrets_elsewhere_may_be_read_and_nothing_beside_them() -> None:
     """Kubernetes grants a job no right to make objects by name, so it may only keep its own."""
     rules = namespace_rules(
-        Settings(access=Access(token_secret=TOKEN), license=License(secret=LICENSE))
+        Settings(access=AccessSettings(token_secret=TOKEN), license=LicenseSettings(secret=LICENSE))
     )
     rights = Rule(
         "rbac.authorization.k8s.io",
@@ -178,7 +180,7 @@ def test_D4_secrets_elsewhere_may_be_read_and_nothing_beside_them() -> None:
 def test_D4_the_password_may_be_read_elsewhere_too() -> None:
     """Else the job could not renew the operator's token."""
     password = PasswordSecret(name="first-user", namespace="vault")
-    rules = namespace_rules(Settings(access=Access(password_secret=password)))
+    rules = namespace_rules(Settings(access=AccessSettings(password_secret=password)))
     assert Rule("", ("secrets",), ("get",), ("first-user",)) in rules["vault"]
 
 
@@ -194,15 +196,17 @@ def test_D4_CP10_the_job_may_renew_and_remove_the_operators_token() -> None:
 @pytest.mark.parametrize("namespace", [None, "coder"])
 def test_D4_secrets_beside_coderd_need_no_further_right(namespace: str | None) -> None:
     token = TOKEN.model_copy(update={"namespace": namespace})
-    assert namespace_rules(Settings(access=Access(token_secret=token))) == namespace_rules(
+    assert namespace_rules(Settings(access=AccessSettings(token_secret=token))) == namespace_rules(
         Settings()
     )
 
 
 def test_D4_secrets_beside_workspaces_may_be_read_by_name_only() -> None:
-    fleet = Provisioner(name="eu", workspace_namespaces=("workspaces",))
+    fleet = ProvisionerSettings(name="eu", workspace_namespaces=("workspaces",))
     license_ = LICENSE.model_copy(update={"namespace": "workspaces"})
-    rules = namespace_rules(Settings(provisioners=(fleet,), license=License(secret=license_)))
+    rules = namespace_rules(
+        Settings(provisioners=(fleet,), license=LicenseSettings(secret=license_))
+    )
     assert [rule for rule in rules["workspaces"] if "secrets" in rule.resources] == [
         Rule("", ("secrets",), ("get",), ("coder-license",))
     ]
@@ -210,9 +214,9 @@ def test_D4_secrets_beside_workspaces_may_be_read_by_name_only() -> None:
 
 def test_D4_budgets_are_allowed_where_they_are_made() -> None:
     budget = PodDisruptionBudget()
-    here = WorkspaceProxy(name="near", access_url="https://near.test", pod_disruption_budget=budget)
+    here = ProxySettings(name="near", access_url="https://near.test", pod_disruption_budget=budget)
     there = here.model_copy(update={"name": "far", "namespace": "edge"})
-    plane = ControlPlane(pod_disruption_budget=budget)
+    plane = ControlPlaneSettings(pod_disruption_budget=budget)
 
     def allowed(**settings: Any) -> dict[str, int]:
         return {

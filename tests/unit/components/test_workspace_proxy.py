@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
-from coder_stack.settings import Image, PodDisruptionBudget, Probe, SecretRef, Service
-from coder_stack.settings import WorkspaceProxy as Settings
+from coder_stack.settings import (
+    Image,
+    PodDisruptionBudget,
+    Probe,
+    ProxySettings,
+    SecretRef,
+    Service,
+)
 from tests.unit.components import rendering
 from tests.unit.components.operator import operator
 from tests.unit.components.rendering import Recorder
@@ -49,11 +55,11 @@ def unlicensed(recorder: Recorder) -> Recorder:
     return recorder
 
 
-def sydney(**more: Any) -> Settings:
-    return Settings(name="sydney", access_url="https://sydney.test", **more)
+def sydney(**more: Any) -> ProxySettings:
+    return ProxySettings(name="sydney", access_url="https://sydney.test", **more)
 
 
-def render(settings: Settings, *, features: tuple[str, ...] = (FEATURE,)) -> dict[str, Any]:
+def render(settings: ProxySettings, *, features: tuple[str, ...] = (FEATURE,)) -> dict[str, Any]:
     def build() -> dict[str, Any]:
         made = WorkspaceProxy(
             settings.name,
@@ -138,7 +144,7 @@ class TestObjects:
 
     def test_the_service_selects_these_pods_only(self, licensed: Recorder) -> None:
         render(sydney())
-        render(Settings(name="tokyo", access_url="https://tokyo.test"))
+        render(ProxySettings(name="tokyo", access_url="https://tokyo.test"))
         services, pods = licensed.objects("Service"), licensed.objects("Deployment")
         selectors = [service["spec"]["selector"].items() for service in services]
         labels = [pod["spec"]["template"]["metadata"]["labels"].items() for pod in pods]
@@ -148,7 +154,7 @@ class TestObjects:
         ]
 
     def test_P2_names_at_the_limit_fit(self, licensed: Recorder) -> None:
-        render(Settings(name="n" * 63, access_url="https://n.test"))
+        render(ProxySettings(name="n" * 63, access_url="https://n.test"))
         names = [each["metadata"]["name"] for each in licensed.manifests().values()]
         assert all(len(name) <= 63 for name in names)
 

@@ -3,24 +3,24 @@
 import pytest
 
 from coder_stack.coderd import (
-    Entitlements,
+    EntitlementsRecord,
     Feature,
-    Finding,
     ForbiddenByRole,
+    LicenseProblem,
     RouteAbsent,
     Unavailable,
 )
 from coder_stack.dynamic.entitlements import (
-    Facts,
+    EntitlementFacts,
     facts_of,
     facts_without_answer,
     features_in_grace,
 )
 from coder_stack.dynamic.license import split
 
-EXPIRED = Finding("error", "Expired", "It expired.")
-MISSING = Finding("error", "FeatureMissing", "It lacks x.")
-GRACE = Finding("warning", "InGrace", "It is in grace.")
+EXPIRED = LicenseProblem("error", "Expired", "It expired.")
+MISSING = LicenseProblem("error", "FeatureMissing", "It lacks x.")
+GRACE = LicenseProblem("warning", "InGrace", "It is in grace.")
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ GRACE = Finding("warning", "InGrace", "It is in grace.")
     [(False, [EXPIRED, MISSING], [GRACE]), (True, [MISSING], [EXPIRED, GRACE])],
 )
 def test_L8_E5_what_forbids_a_new_license_is_a_warning_once_it_is_applied(
-    applied: bool, errors: list[Finding], warnings: list[Finding]
+    applied: bool, errors: list[LicenseProblem], warnings: list[LicenseProblem]
 ) -> None:
     assert split([EXPIRED, MISSING, GRACE], applied=applied) == (errors, warnings)
 
 
-def found(**features: Feature) -> Entitlements:
-    return Entitlements.model_validate(
+def found(**features: Feature) -> EntitlementsRecord:
+    return EntitlementsRecord.model_validate(
         {
             "features": features,
             "warnings": ["Your license expires in 3 days."],
@@ -61,7 +61,7 @@ def test_E3_features_in_grace_are_named() -> None:
     assert features_in_grace(facts) == ["scim"]
 
 
-LAST = Facts(tier="premium", has_license=True)
+LAST = EntitlementFacts(tier="premium", has_license=True)
 
 
 def test_E6_reasons_and_last_values() -> None:

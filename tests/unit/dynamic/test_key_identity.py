@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coder_stack.dynamic.key_identity import (
+from coder_stack.coderd.key_identity import (
     LONGEST_NAME,
     RESERVED_NAMES,
     Identity,

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coder_stack.dynamic.listing import SharedLists
+from coder_stack.dynamic.runtime.cache import ListCache
 
 
 class Source:
@@ -27,19 +27,19 @@ class Source:
 
 def test_a_burst_asks_once_and_a_later_one_again() -> None:
     now = [0.0]
-    source, lists = Source(), SharedLists(seconds=5, now=lambda: now[0])
+    source, lists = Source(), ListCache(seconds=5, now=lambda: now[0])
     assert [lists.get("a", source.fetch) for _ in range(3)] == [1, 1, 1]
     now[0] = 5.1
     assert lists.get("a", source.fetch) == 2
 
 
 def test_each_key_has_its_own_list() -> None:
-    source, lists = Source(), SharedLists()
+    source, lists = Source(), ListCache()
     assert (lists.get("a", source.fetch), lists.get("b", source.fetch)) == (1, 2)
 
 
 def test_four_threads_wait_for_one_answer() -> None:
-    source, lists = Source(), SharedLists()
+    source, lists = Source(), ListCache()
     source.open.clear()
     with ThreadPoolExecutor(4) as pool:
         answers = [pool.submit(lists.get, "a", source.fetch) for _ in range(4)]
@@ -49,7 +49,7 @@ def test_four_threads_wait_for_one_answer() -> None:
 
 
 def test_after_a_change_nobody_gets_a_list_that_was_begun_before_it() -> None:
-    source, lists = Source(), SharedLists()
+    source, lists = Source(), ListCache()
     source.open.clear()
     with ThreadPoolExecutor(1) as pool:
         early = pool.submit(lists.get, "a", source.fetch)
@@ -61,7 +61,7 @@ def test_after_a_change_nobody_gets_a_list_that_was_begun_before_it() -> None:
 
 
 def test_an_error_is_not_kept() -> None:
-    source, lists = Source(), SharedLists()
+    source, lists = Source(), ListCache()
 
     def fail() -> int:
         raise ConnectionError

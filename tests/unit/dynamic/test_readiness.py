@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from coder_stack.coderd import BuildInfo, Clock, Coderd, Connection, ProtocolError, Unavailable
-from coder_stack.dynamic.readiness import wait_until_ready
+from coder_stack.coderd.procedures.readiness import wait_until_ready
 
 DEPLOYMENT = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 

@@ -14,7 +14,7 @@ from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.license import License
 from coder_stack.dynamic.operator_access import OperatorAccess
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
-from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.secret_value import SecretValue
 
 SECRET_MARK = "4dabf18193072939515e22adb298388d"

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from pulumi.output import Unknown
 from pydantic import Field
 
-from coder_stack.dynamic.wire import WireModel, WireSecret, parse, read_known, to_props
+from coder_stack.dynamic.runtime.props import PropsModel, PropsSecret, parse, read_known, to_props
 
 SECRET = "correct-horse-battery"
 
 
-class Thing(WireModel):
+class Thing(PropsModel):
     name: str
     days: int = Field(default=30, ge=0)
     tags: dict[str, str] = Field(default_factory=dict)
-    key: WireSecret | None = None
+    key: PropsSecret | None = None
 
 
 def test_whole_numbers_arrive_as_floats_and_providers_get_ints() -> None:

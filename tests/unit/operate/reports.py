@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from coder_stack.conditions import Condition
-from coder_stack.operate.report import (
+from coder_stack.operate.report.model import (
     Difference,
     ExpiredRule,
     KeyAge,

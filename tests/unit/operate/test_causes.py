@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from coder_stack.operate.causes import World, cause
-from coder_stack.operate.findings import Finding, Origin
-from coder_stack.operate.report import Difference, Kind
+from coder_stack.operate.diagnosis.causes import CauseContext, cause
+from coder_stack.operate.diagnosis.findings import Finding, Origin
+from coder_stack.operate.report.model import Difference, Kind
 from tests.unit.operate.told import CODER, urn_of
 
 KUBERNETES = "kubernetes:"
-LICENSED, BARE = World(licensed=True), World(licensed=False)
+LICENSED, BARE = CauseContext(licensed=True), CauseContext(licensed=False)
 
 
 def found(
@@ -180,7 +180,7 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
     ],
 )
 def test_D2_the_cause_in_words(finding: Finding, sentence: str) -> None:
-    assert cause(finding, World()) == sentence
+    assert cause(finding, CauseContext()) == sentence
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,10 @@ def test_D2_the_cause_in_words(finding: Finding, sentence: str) -> None:
     [
         (LICENSED, "The license was replaced: another license is active in coderd."),
         (BARE, "The license was removed: coderd has none now."),
-        (World(), "The license is no longer in coderd."),
+        (CauseContext(), "The license is no longer in coderd."),
     ],
 )
 def test_L6_a_missing_license_is_told_by_what_coderd_has_instead(
-    world: World, sentence: str
+    world: CauseContext, sentence: str
 ) -> None:
     assert cause(found(LICENSE, "missing"), world) == sentence

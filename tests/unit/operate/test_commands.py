@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from coder_stack.operate import cli
+from coder_stack.cli import operate as cli
 
 NO_PULUMI = "The command pulumi is not on PATH"
 READY = '{"component": "stack", "type": "Ready", "status": "True", "reason": "AllReady"}'

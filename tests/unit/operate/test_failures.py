@@ -2,7 +2,7 @@
 
 import pytest
 
-from coder_stack.operate.failures import LockedError, failure
+from coder_stack.operate.engine.errors import LockedError, failure
 
 SET_IT = "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
 LOCKED = """error: the stack is currently locked by 1 lock(s). Either wait for the other process(es)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from coder_stack.operate.findings import Finding, findings
-from coder_stack.operate.steps import tell
-from coder_stack.operate.values import find, keys_of, shown
+from coder_stack.operate.diagnosis.findings import Finding, findings
+from coder_stack.operate.diagnosis.values import find, keys_of, shown
+from coder_stack.operate.engine.events import read_events
 from tests.unit.operate.told import CODER, MASKED, UNKNOWN, recorded, step
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
@@ -36,7 +36,7 @@ def test_U1_entitlements_that_could_not_be_read_are_unknown() -> None:
 
 
 def test_the_stack_itself_and_default_providers_do_not_count() -> None:
-    story = tell(
+    run = read_events(
         [
             step("update", "pulumi:pulumi:Stack", {"a": 1}, {"a": 2}, "a"),
             step(
@@ -44,13 +44,13 @@ def test_the_stack_itself_and_default_providers_do_not_count() -> None:
             ),
         ]
     )
-    assert findings(story) == []
+    assert findings(run) == []
 
 
 def test_what_an_update_only_knows_later_follows_from_something_else() -> None:
     old, new = {"spec": {"hash": "1"}}, {"spec": {"hash": UNKNOWN}}
     planned = step("update", DEPLOYMENT, old, new, "spec.hash")
-    assert findings(tell([planned])) == []
+    assert findings(read_events([planned])) == []
     # As a plugin tells it that compares with what there is: in outputs, which come later.
     told = planned.resource_pre_event
     assert told is not None
@@ -58,15 +58,15 @@ def test_what_an_update_only_knows_later_follows_from_something_else() -> None:
     assert told.metadata.detailed_diff is not None
     told.metadata.new.outputs = {}
     told.metadata.detailed_diff["spec.hash"].input_diff = False
-    assert findings(tell([planned])) == []
+    assert findings(read_events([planned])) == []
 
 
 def test_a_secret_that_follows_from_its_key_is_not_told_but_one_by_itself_is() -> None:
     bag = {"stringData": MASKED}
     secret = step("update", SECRET, bag, bag, "stringData.key", name="secret", parents=INSIDE)
     key = step("refresh", KEY, {"name": "eu-1"}, None, name="key", parents=INSIDE)
-    assert by_name(findings(tell([key, secret]))) == {"key": ("world", "missing")}
-    assert by_name(findings(tell([secret]))) == {"secret": ("program", "changed")}
+    assert by_name(findings(read_events([key, secret]))) == {"key": ("world", "missing")}
+    assert by_name(findings(read_events([secret]))) == {"secret": ("program", "changed")}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_secret_that_follows_from_its_key_is_not_told_but_one_by_itself_is() -
 def test_a_plan_without_drift_is_what_the_program_asks_for(op: str, kind: str) -> None:
     old, new = {"spec": {"replicas": 1}}, {"spec": {"replicas": 2}}
     sides = (None if op == "create" else old, None if op == "delete" else new)
-    (found,) = findings(tell([step(op, DEPLOYMENT, *sides, "spec.replicas")]))
+    (found,) = findings(read_events([step(op, DEPLOYMENT, *sides, "spec.replicas")]))
     assert (found.origin, found.kind) == ("program", kind)
     if found.properties:
         assert (found.properties[0].recorded, found.properties[0].actual) == ("2", "1")
@@ -89,7 +89,7 @@ def test_a_plan_without_drift_is_what_the_program_asks_for(op: str, kind: str) -
 
 def test_drift_that_takes_another_object_to_repair_is_replaced() -> None:
     found, planned = {"tags": {"region": "us"}}, {"tags": {"region": "eu"}}
-    story = tell(
+    run = read_events(
         [
             step("refresh", KEY, planned, found, "tags.region"),
             step("create-replacement", KEY, found, planned, "tags.region"),
@@ -97,16 +97,20 @@ def test_drift_that_takes_another_object_to_repair_is_replaced() -> None:
             step("delete-replaced", KEY, found, None),
         ]
     )
-    (only,) = findings(story)
+    (only,) = findings(run)
     assert (only.origin, only.kind, only.paths) == ("world", "replaced", ("tags.region",))
-    assert (story.replaces, story.deletes) == (1, 0)
+    assert (run.replaces, run.deletes) == (1, 0)
 
 
 def test_a_refused_token_is_found_and_one_that_somebody_renewed_is_not() -> None:
     access = f"{CODER}OperatorAccess"
-    (found,) = findings(tell([step("refresh", access, {"accepted": True}, {"accepted": False})]))
+    (found,) = findings(
+        read_events([step("refresh", access, {"accepted": True}, {"accepted": False})])
+    )
     assert found.paths == ("accepted",)
-    assert findings(tell([step("refresh", access, {"token_id": "a"}, {"token_id": "b"})])) == []
+    assert (
+        findings(read_events([step("refresh", access, {"token_id": "a"}, {"token_id": "b"})])) == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +129,7 @@ def test_L9_a_secret_is_masked_by_its_place_or_by_its_mark(
     top = path.partition(".")[0].partition("[")[0]
     old = {top: {str(keys_of(path)[-1]): "before"} if path != top else "before"}
     new = {top: {str(keys_of(path)[-1]): value} if path != top else value}
-    (found,) = findings(tell([step("refresh", type_, old, new, path)]))
+    (found,) = findings(read_events([step("refresh", type_, old, new, path)]))
     (difference,) = found.properties
     assert (difference.secret, difference.recorded, difference.actual) == (True, None, None)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from hypothesis import given
 
-from coder_stack.operate import html
-from coder_stack.operate.report import Difference, Report
+from coder_stack.operate.report import html
+from coder_stack.operate.report.model import Difference, Report
 from sandbox.home import CHECKOUT
 from tests.unit.operate.reports import SECRET, any_report, broken, clean, drifted
 
@@ -114,5 +114,5 @@ def test_the_page_is_in_the_wheel(tmp_path: Path) -> None:
     subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True)
     [wheel] = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert "coder_stack/operate/page/report.html.jinja" in names
-    assert "coder_stack/operate/page/report.css" in names
+    assert "coder_stack/operate/report/page/report.html.jinja" in names
+    assert "coder_stack/operate/report/page/report.css" in names

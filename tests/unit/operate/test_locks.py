@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coder_stack.operate.failures import LockedError
-from coder_stack.operate.locks import lock_folder, refuse_if_held
+from coder_stack.operate.engine.errors import LockedError
+from coder_stack.operate.engine.locks import lock_folder, refuse_if_held
 
 HOLDER = {"pid": 42, "username": "ann", "hostname": "laptop", "timestamp": "2026-01-01T00:00:00Z"}
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 
-from coder_stack.operate import markdown
-from coder_stack.operate.report import Difference, Report
+from coder_stack.operate.report import markdown
+from coder_stack.operate.report.model import Difference, Report
 from tests.unit.operate.reports import (
     SECRET,
     any_report,

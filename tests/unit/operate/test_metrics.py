@@ -3,8 +3,8 @@
 from hypothesis import given
 from prometheus_client.parser import text_string_to_metric_families
 
-from coder_stack.operate import metrics
-from coder_stack.operate.report import Report
+from coder_stack.operate.report import metrics
+from coder_stack.operate.report.model import Report
 from tests.unit.operate.reports import NOW, SECRET, any_report, clean, drifted
 
 Series = dict[tuple[str, frozenset[tuple[str, str]]], float]

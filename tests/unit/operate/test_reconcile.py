@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 from pulumi.automation.events import EngineEvent
 
-from coder_stack.operate.drift import Look
-from coder_stack.operate.engine import CutShortError
-from coder_stack.operate.failures import LockedError
+from coder_stack.operate.drift import DriftCheck
+from coder_stack.operate.engine.errors import LockedError
+from coder_stack.operate.engine.events import EngineRun, read_events
+from coder_stack.operate.engine.pulumi import CutShortError
 from coder_stack.operate.reconcile import Limits, reconcile, refusal
-from coder_stack.operate.report import Report
-from coder_stack.operate.steps import Story, tell
-from coder_stack.settings import Drift
+from coder_stack.operate.report.model import Report
+from coder_stack.settings import DriftSettings
 from tests.unit.operate.told import MASKED, UNKNOWN, step
 
 REPORT = Report(schema=1, stack="dev", checked_at=datetime(2027, 1, 1, tzinfo=UTC), result="drift")
 
 
-def planned(deletes: int = 0, replaces: int = 0) -> Look:
-    return Look(REPORT, Drift(max_deletes=1, max_replaces=2), deletes, replaces)
+def planned(deletes: int = 0, replaces: int = 0) -> DriftCheck:
+    return DriftCheck(REPORT, DriftSettings(max_deletes=1, max_replaces=2), deletes, replaces)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def planned(deletes: int = 0, replaces: int = 0) -> Look:
         (planned(replaces=9), Limits(max_replaces=9)),
     ],
 )
-def test_D3_a_repair_within_the_limits_is_done(look: Look, limits: Limits) -> None:
+def test_D3_a_repair_within_the_limits_is_done(look: DriftCheck, limits: Limits) -> None:
     assert refusal(look, limits) is None
 
 
@@ -57,9 +57,9 @@ SECRET = "kubernetes:core/v1:Secret"
 KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
 
 
-def drifted(name: str = "it") -> Story:
+def drifted(name: str = "it") -> EngineRun:
     old, new = {"spec": {"a": 1}}, {"spec": {"a": 2}}
-    return tell(
+    return read_events(
         [
             step("refresh", DEPLOYMENT, old, new, "spec.a", name=name),
             step("update", DEPLOYMENT, new, old, "spec.a", name=name),
@@ -67,23 +67,25 @@ def drifted(name: str = "it") -> Story:
     )
 
 
-def replacing(*names: str) -> Story:
-    return tell([step("replace", KEY, {"tags": 1}, {"tags": 2}, "tags", name=n) for n in names])
+def replacing(*names: str) -> EngineRun:
+    return read_events(
+        [step("replace", KEY, {"tags": 1}, {"tags": 2}, "tags", name=n) for n in names]
+    )
 
 
-def deleting() -> Story:
-    return tell([step("delete", DEPLOYMENT, {"spec": {}}, None)])
+def deleting() -> EngineRun:
+    return read_events([step("delete", DEPLOYMENT, {"spec": {}}, None)])
 
 
 @dataclass
 class Scripted:
-    """A stack on which each look finds the next story; `locked` times somebody else holds it."""
+    """A stack on which each look finds the next run; `locked` times somebody else holds it."""
 
-    stories: Sequence[Story | CutShortError]
+    stories: Sequence[EngineRun | CutShortError]
     locked: int = 0
     stumbles: int = 0
     """So many updates end with an error."""
-    updates: list[Story] = field(default_factory=list[Story])
+    updates: list[EngineRun] = field(default_factory=list[EngineRun])
     """What the engine tells of each."""
     name: str = "dev"
     done: list[str] = field(default_factory=list[str])
@@ -93,7 +95,7 @@ class Scripted:
             self.locked -= 1
             raise LockedError("Another update of the stack is running.")
 
-    def preview(self) -> Story:
+    def preview(self) -> EngineRun:
         self.done.append("look")
         now, *later = self.stories
         self.stories = later or [now]
@@ -101,12 +103,14 @@ class Scripted:
             raise now
         return now
 
-    def up(self, only: Sequence[str]) -> Story:
+    def up(self, only: Sequence[str]) -> EngineRun:
         self.done.append(" ".join(["up", *map(_name, only)]))
         if self.stumbles:
             self.stumbles -= 1
-            raise CutShortError("It depends on what was not specified in --target list.", Story())
-        return self.updates.pop(0) if self.updates else Story()
+            raise CutShortError(
+                "It depends on what was not specified in --target list.", EngineRun()
+            )
+        return self.updates.pop(0) if self.updates else EngineRun()
 
 
 def _name(urn: str) -> str:
@@ -118,13 +122,13 @@ def run(stack: Any, **limits: Any) -> Report:
 
 
 def test_D3_a_clean_stack_is_left_alone() -> None:
-    stack = Scripted([Story()])
+    stack = Scripted([EngineRun()])
     report = run(stack)
     assert (report.result, report.repaired, stack.done) == ("clean", False, ["look"])
 
 
 def test_D3_drift_is_repaired_by_one_update_and_looked_at_again() -> None:
-    stack = Scripted([drifted(), Story()])
+    stack = Scripted([drifted(), EngineRun()])
     report = run(stack)
     assert (report.result, report.repaired, stack.done) == (
         "clean",
@@ -136,16 +140,16 @@ def test_D3_drift_is_repaired_by_one_update_and_looked_at_again() -> None:
 def test_D3_what_a_rule_covers_is_left_out_of_the_repair() -> None:
     rule = {"resource": "*::scaled", "reason": "the autoscaler's", "until": "2999-12-31"}
     scaled = step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a", name="scaled")
-    found = tell([scaled, step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a")])
+    found = read_events([scaled, step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a")])
     found.project = "coder-stack"
     found.config = {"coder-stack:drift": json.dumps({"ignore": [rule]})}
-    stack = Scripted([found, Story()])
+    stack = Scripted([found, EngineRun()])
     assert run(stack).repaired
     assert stack.done == ["look", "up it", "look"]
 
 
 def out_of_reach(*told: EngineEvent) -> CutShortError:
-    return CutShortError("Unavailable: coderd does not answer.", tell(told))
+    return CutShortError("Unavailable: coderd does not answer.", read_events(told))
 
 
 def service_gone() -> CutShortError:
@@ -160,7 +164,7 @@ def service_gone() -> CutShortError:
 
 def test_D3_what_a_failed_refresh_has_recorded_as_gone_is_repaired_first_too() -> None:
     to_be_made = step("create", SERVICE, None, {"spec": {}}, name="service")
-    stack = Scripted([out_of_reach(to_be_made), Story()])
+    stack = Scripted([out_of_reach(to_be_made), EngineRun()])
     report = run(stack)
     assert (report.result, report.repaired) == ("clean", True)
     assert stack.done == ["look", "up service", "look"]
@@ -168,7 +172,7 @@ def test_D3_what_a_failed_refresh_has_recorded_as_gone_is_repaired_first_too() -
 
 @pytest.mark.parametrize("stumbles", [False, True])
 def test_D3_what_keeps_coderd_out_of_reach_is_repaired_first(stumbles: bool) -> None:
-    stack = Scripted([service_gone(), drifted(), Story()], stumbles=stumbles)
+    stack = Scripted([service_gone(), drifted(), EngineRun()], stumbles=stumbles)
     report = run(stack)
     assert (report.result, report.repaired) == ("clean", True)
     assert stack.done == ["look", "up service", "look", "up it", "look"]
@@ -184,7 +188,7 @@ def test_D3_a_repair_that_brings_coderd_no_nearer_ends_with_its_own_error() -> N
 def test_D3_half_of_another_updates_work_is_not_repaired() -> None:
     stack = Scripted([service_gone()])
 
-    def somebody_came() -> Story:
+    def somebody_came() -> EngineRun:
         stack.locked = 1
         raise service_gone()
 
@@ -251,7 +255,7 @@ def test_D3_what_got_worse_after_the_look_is_not_touched_and_counts_with_what_wa
         "Not repaired: the update would replace 1 resources after 1 "
         "(allowed: 1; see --max-replaces)."
     )
-    stack = Scripted([*found, Story()], updates=[replacing("eu"), replacing("us")])
+    stack = Scripted([*found, EngineRun()], updates=[replacing("eu"), replacing("us")])
     assert run(stack, max_replaces=2).result == "clean"
     assert stack.done == ["look", "up eu", "look", "up us", "look"]
 
@@ -264,7 +268,7 @@ def test_D3_a_world_that_never_rests_is_left_to_the_next_run() -> None:
 
 
 def test_D3_an_update_that_lacks_what_went_missing_after_the_look_is_repeated_with_it() -> None:
-    stack = Scripted([drifted("secret"), drifted("key"), Story()], stumbles=1)
+    stack = Scripted([drifted("secret"), drifted("key"), EngineRun()], stumbles=1)
     assert run(stack).result == "clean"
     assert stack.done == ["look", "up secret", "look", "up key", "look"]
 
@@ -294,7 +298,7 @@ def test_D3_keys_that_are_due_by_their_age_alone_do_not_count(
     event = step("replace", type_, {"a": 1}, {"a": 2}, "a")
     assert event.resource_pre_event is not None
     event.resource_pre_event.metadata.keys = because
-    assert tell([event]).replaces == counted
+    assert read_events([event]).replaces == counted
 
 
 def test_D3_a_repair_beyond_the_limits_is_not_begun() -> None:
@@ -302,10 +306,10 @@ def test_D3_a_repair_beyond_the_limits_is_not_begun() -> None:
     report = run(stack)
     assert (report.result, report.repaired, stack.done) == ("drift", False, ["look"])
     assert report.refused is not None
-    assert run(Scripted([deleting(), Story()]), max_deletes=1).repaired
+    assert run(Scripted([deleting(), EngineRun()]), max_deletes=1).repaired
 
 
 def test_D3_who_holds_the_stack_is_waited_for_if_asked_and_only_so_long() -> None:
-    assert run(Scripted([Story()], locked=3), wait_seconds=60).result == "clean"
+    assert run(Scripted([EngineRun()], locked=3), wait_seconds=60).result == "clean"
     with pytest.raises(LockedError):
-        run(Scripted([Story()], locked=1))
+        run(Scripted([EngineRun()], locked=1))

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from coder_stack.operate import rules
-from coder_stack.operate.findings import Finding
-from coder_stack.operate.report import Difference
-from coder_stack.operate.steps import tell
+from coder_stack.operate.diagnosis import ignore_rules as rules
+from coder_stack.operate.diagnosis.findings import Finding
+from coder_stack.operate.engine.events import read_events
+from coder_stack.operate.report.model import Difference
 from coder_stack.settings import IgnoreRule
 from tests.unit.operate.told import MASKED, UNKNOWN, step
 
@@ -100,7 +100,7 @@ MADE_AGAIN = step("create", DEPLOYMENT, None, {"replicas": 2})
 def test_D3_a_repair_leaves_alone_what_rules_cover_whole(
     told: list[Any], covering: IgnoreRule
 ) -> None:
-    (spared,) = rules.spared([covering], tell(told), TODAY)
+    (spared,) = rules.spared([covering], read_events(told), TODAY)
     assert spared.endswith("::it")
 
 
@@ -136,4 +136,4 @@ def test_D3_a_repair_leaves_alone_what_rules_cover_whole(
 def test_D3_a_repair_does_what_rules_do_not_cover(
     told: list[Any], not_covering: IgnoreRule
 ) -> None:
-    assert rules.spared([not_covering], tell(told), TODAY) == ()
+    assert rules.spared([not_covering], read_events(told), TODAY) == ()

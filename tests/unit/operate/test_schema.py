@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from coder_stack.operate.drift import report_of
-from coder_stack.operate.report import Report, schema_text
-from coder_stack.settings import Drift
+from coder_stack.operate.report.model import Report, schema_text
+from coder_stack.settings import DriftSettings
 from sandbox.home import CHECKOUT
 from tests.unit.operate.reports import NOW, clean, drifted
 from tests.unit.operate.told import recorded
@@ -27,7 +27,7 @@ def test_the_committed_schema_is_current() -> None:
 
 @pytest.mark.parametrize(
     "report",
-    [clean(), drifted(), report_of("dev", recorded("license-lost"), Drift(), NOW)],
+    [clean(), drifted(), report_of("dev", recorded("license-lost"), DriftSettings(), NOW)],
     ids=["clean", "everything", "recorded"],
 )
 def test_a_written_report_has_every_field_of_the_schema_and_reads_back(report: Report) -> None:

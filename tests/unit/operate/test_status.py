@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from coder_stack.operate.failures import OperationError
+from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.fleet import Verdict, verdict
-from coder_stack.operate.report import KeyAge, LicenseDates, ProxyHealth, Report
+from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxyReport, Report
+from coder_stack.operate.report.text import plain
 from coder_stack.operate.status import status_of
-from coder_stack.operate.text import plain
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -74,7 +74,7 @@ def test_S1_license_keys_and_proxies_come_from_the_outputs() -> None:
             daemons=2,
         ),
     )
-    assert report.proxies == (ProxyHealth(name="paris", health="ok", version="v2.30.0"),)
+    assert report.proxies == (ProxyReport(name="paris", health="ok", version="v2.30.0"),)
 
 
 def test_the_plain_text_has_a_line_for_each() -> None:

@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from coder_stack.operate.report import Difference
-from coder_stack.operate.text import plain, show
+from coder_stack.operate.report.model import Difference
+from coder_stack.operate.report.text import plain, show
 from tests.unit.operate.reports import SECRET, broken, clean, drifted, resource
 
 

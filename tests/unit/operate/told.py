@@ -7,7 +7,7 @@ from typing import Any
 
 from pulumi.automation.events import EngineEvent
 
-from coder_stack.operate.steps import Story, tell
+from coder_stack.operate.engine.events import EngineRun, read_events
 
 CODER = "pulumi-python:dynamic/coder:"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -17,10 +17,10 @@ MASKED = {
 }
 
 
-def recorded(name: str) -> Story:
+def recorded(name: str) -> EngineRun:
     """A `preview --refresh` of a real engine, without what no report is made of."""
     lines = (Path(__file__).parent / "recorded" / f"{name}.jsonl").read_text().splitlines()
-    return tell([EngineEvent.from_json(json.loads(line)) for line in lines])
+    return read_events([EngineEvent.from_json(json.loads(line)) for line in lines])
 
 
 def urn_of(type_: str, name: str, parents: str = "") -> str:

@@ -11,7 +11,7 @@ from access_rules import needs_https
 from coder_stack import dynamic
 from coder_stack.coderd import Connection
 from coder_stack.conditions import is_entitled
-from coder_stack.dynamic.resource import CoderdResource
+from coder_stack.dynamic.runtime.resource import CoderdResource
 from licensing_rules import ENTITLED
 from secret_rules import SECRET_OUTPUTS
 

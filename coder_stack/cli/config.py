@@ -1,0 +1,49 @@
+"""`coder-stack config …`: its reference, its schema, and a check of a file, all offline."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from coder_stack.settings import ConfigError, hints, load
+from coder_stack.settings.reference import reference_page
+from coder_stack.settings.schema import stack_file_schema
+from coder_stack.settings.stack_file import NotAStackFileError, read_stack_file
+
+__all__ = ["app"]
+
+app = typer.Typer(help="What a stack's config can say, and what is wrong in one.")
+
+
+@app.command()
+def reference() -> None:
+    """Print the reference page (docs/configuration.md)."""
+    typer.echo(reference_page(), nl=False)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of Pulumi.<stack>.yaml (docs/configuration.schema.json)."""
+    typer.echo(json.dumps(stack_file_schema(), indent=2))
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="A Pulumi.<stack>.yaml.")],
+    project: Annotated[
+        str, typer.Option(help="Name of the Pulumi project whose config it is.")
+    ] = "coder-stack",
+) -> None:
+    """Print every mistake, or the settings with all defaults. Exit 0: right, 1: mistakes."""
+    try:
+        given = read_stack_file(file, project)
+        settings = load(given.texts, project, given.secret_keys)
+    except (NotAStackFileError, ConfigError) as error:
+        typer.echo(f"error: {file}: {error}", err=True)
+        raise typer.Exit(1) from None
+    for hint in hints(settings):
+        typer.echo(f"warning: {file}: {hint}", err=True)
+    shown: dict[str, Any] = settings.model_dump(mode="json", by_alias=True, exclude_none=True)
+    typer.echo(yaml.safe_dump(shown, sort_keys=False), nl=False)

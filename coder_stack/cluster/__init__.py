@@ -1,0 +1,1 @@
+"""The Kubernetes API server, as far as the program itself asks it."""

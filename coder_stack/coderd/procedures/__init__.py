@@ -1,0 +1,1 @@
+"""Steps on coderd that take several calls, or must survive a lost answer."""

@@ -1,0 +1,153 @@
+"""Getting into coderd with a password: first user, login, a named token (CP6, CP9). No cookies.
+
+The password comes from the stack's config or a Secret, never from here: so a run that dies at any
+step is taken up by the next one. Each step looks before it repeats, because an answer may be lost
+after coderd did the work (U3). The login's own session is given back at the end.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pydantic import SecretStr
+
+from coder_stack.coderd import (
+    ApiToken,
+    Coderd,
+    CoderdError,
+    Conflict,
+    ForbiddenByRole,
+    NewToken,
+    NoAnswer,
+    NotFound,
+    Unauthenticated,
+)
+from coder_stack.config_keys import command_to_set
+from coder_stack.console import warn
+from coder_stack.frozen_model import FrozenModel
+
+__all__ = ["Account", "accepted", "give_back", "log_in", "new_token", "revoke", "token_id"]
+
+
+class Account(FrozenModel):
+    """Who the operator is, and what the token is called."""
+
+    email: str
+    username: str
+    token_name: str
+    token_days: int
+
+
+def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
+    """A fresh token of that name; one of the same name that nobody can know any more is removed.
+
+    Only for an owner: for anybody else nothing is made.
+    """
+    session = log_in(coderd, account, passwords)
+    user = coderd.with_token(session)
+    try:
+        _refuse_unless_owner(user, account)
+        return _named_token(user, account).key
+    finally:
+        give_back(user, session)
+
+
+def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
+    """A session of the account, whose user is created if coderd has none yet."""
+    if not passwords:
+        why = f"there is no password; set it with: {command_to_set('initialPassword')}"
+        raise Unauthenticated("log in", why, credential="password")
+    _ensure_first_user(coderd, account, passwords[0])
+    refused: Unauthenticated | None = None
+    for password in passwords:
+        try:
+            return coderd.login(email=account.email, password=password).session_token
+        except Unauthenticated as error:
+            # Another password does not help where coderd takes none (SSO), or not from this user.
+            if error.status != 401:
+                raise
+            refused = error
+    why = (
+        f"coderd does not accept the password for {account.email}, and there is a first user "
+        f"already; set the right one with: {command_to_set('initialPassword')}; or give a session "
+        "token of an owner."
+    )
+    raise Unauthenticated("log in", why, credential="password", status=401) from refused
+
+
+def give_back(user: Coderd, session: SecretStr) -> None:
+    """End a session early; failing to is no failure: it ends by itself within a day."""
+    try:
+        user.delete_token(token_id(session))
+    except CoderdError:
+        return
+
+
+def accepted(coderd: Coderd) -> bool:
+    """Whether coderd takes the token."""
+    try:
+        coderd.user()
+    except Unauthenticated:
+        return False
+    return True
+
+
+def revoke(coderd: Coderd, token: SecretStr) -> None:
+    """End a token for good; a warning if coderd cannot be asked to."""
+    try:
+        coderd.delete_token(token_id(token))
+    except (NotFound, Unauthenticated):
+        return  # it is gone, or no longer worth anything
+    except CoderdError as error:
+        warn(f"operator access: the former token was left in coderd: {error}")
+
+
+def token_id(token: SecretStr) -> str:
+    """The public half of a token, by which coderd lists and deletes it."""
+    return token.get_secret_value().partition("-")[0]
+
+
+def _ensure_first_user(coderd: Coderd, account: Account, password: SecretStr) -> None:
+    for attempt in ("first", "after a lost answer"):
+        if coderd.has_first_user():
+            return
+        try:
+            coderd.create_first_user(
+                email=account.email, username=account.username, password=password
+            )
+        except Conflict:
+            return  # somebody was quicker; the login tells whether it was us
+        except NoAnswer:
+            if attempt != "first":
+                raise
+        else:
+            return
+
+
+def _refuse_unless_owner(user: Coderd, account: Account) -> None:
+    if not user.user().is_owner:
+        why = (
+            f"{account.email} is no owner of coderd; declare e-mail and password of an owner, or "
+            "give a session token of one."
+        )
+        raise ForbiddenByRole("make the operator's token", why)
+
+
+def _named_token(user: Coderd, account: Account) -> NewToken:
+    lifetime = min(timedelta(days=account.token_days), user.token_config().longest)
+    try:
+        return user.create_token(account.token_name, lifetime=lifetime)
+    except CoderdError as error:
+        if not (isinstance(error, Conflict) or error.may_have_happened):
+            raise
+    # Made by a run whose answer or Secret was lost: nobody has it.
+    lost = _find(user, account.token_name)
+    if lost is not None:
+        user.delete_token(lost.id)
+    return user.create_token(account.token_name, lifetime=lifetime)
+
+
+def _find(user: Coderd, name: str) -> ApiToken | None:
+    try:
+        return user.token(name)
+    except NotFound:
+        return None

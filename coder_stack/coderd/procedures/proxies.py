@@ -1,0 +1,89 @@
+"""Registering, changing and removing one workspace proxy in coderd, so that no orphan stays.
+
+Knows what coderd makes hard: the token is shown once, a change is never partial (name, display name
+and icon must all be given), the name of a proxy that a lost run left behind is taken (U3). Leaves
+alone what Pulumi keeps of it (workspace_proxy.py) and the running proxy.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from coder_stack.coderd import (
+    Coderd,
+    CoderdError,
+    Conflict,
+    NoAnswer,
+    NotFound,
+    ProxyRecord,
+    RegisteredProxy,
+)
+
+__all__ = ["ProxyTexts", "change_proxy", "register_proxy", "remove_proxy"]
+
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class ProxyTexts:
+    """What people see of a proxy; none may be empty, or it could never be changed again."""
+
+    name: str
+    display_name: str
+    icon: str
+
+
+def register_proxy(coderd: Coderd, texts: ProxyTexts) -> RegisteredProxy:
+    """One request; if the name is taken or the answer got lost, that proxy with a new token."""
+    attempt = 1
+    while True:
+        try:
+            return coderd.create_workspace_proxy(
+                texts.name, display_name=texts.display_name, icon=texts.icon
+            )
+        except CoderdError as error:
+            if not (isinstance(error, Conflict) or error.may_have_happened):
+                raise
+            left_behind = _find_by_name(coderd, texts.name, because=error)
+            if left_behind is not None:
+                return change_proxy(coderd, left_behind.id, texts, new_token=True)
+            if attempt == _ATTEMPTS or not isinstance(error, NoAnswer):
+                raise
+        attempt += 1
+
+
+def change_proxy(
+    coderd: Coderd, proxy_id: UUID, texts: ProxyTexts, *, new_token: bool
+) -> RegisteredProxy:
+    """Write all texts. A new token whose answer got lost is asked for again: the last counts."""
+    attempt = 1
+    while True:
+        try:
+            return coderd.update_workspace_proxy(
+                proxy_id,
+                name=texts.name,
+                display_name=texts.display_name,
+                icon=texts.icon,
+                regenerate_token=new_token,
+            )
+        except NoAnswer as error:
+            if not error.may_have_happened or attempt == _ATTEMPTS:
+                raise
+        attempt += 1
+
+
+def remove_proxy(coderd: Coderd, proxy_id: str) -> bool:
+    """By id, since the name may belong to another proxy by now; False if it was gone."""
+    try:
+        coderd.delete_workspace_proxy(proxy_id)
+    except NotFound:
+        return False
+    return True
+
+
+def _find_by_name(coderd: Coderd, name: str, *, because: CoderdError) -> ProxyRecord | None:
+    try:
+        listed = coderd.workspace_proxies()
+    except CoderdError:
+        # The next run asks for the same name and meets what may have stayed as a conflict.
+        raise because from None
+    return next((proxy for proxy in listed if proxy.name.lower() == name.lower()), None)

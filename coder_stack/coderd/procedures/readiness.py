@@ -1,0 +1,69 @@
+"""Waiting for a coderd that is still starting: with a deadline, and with progress to look at (CP5).
+
+Nothing else may talk to coderd before this has ended well once.
+"""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+
+from coder_stack.coderd import (
+    AnswerLost,
+    BuildInfo,
+    Clock,
+    Coderd,
+    CoderdError,
+    ProtocolError,
+    Unavailable,
+)
+from coder_stack.console import inform
+
+__all__ = ["wait_until_ready"]
+
+_ATTEMPT = 5.0
+_PAUSE = 1.0
+_REPORT_EVERY = 10.0
+
+
+def wait_until_ready(
+    coderd: Coderd,
+    seconds: float,
+    *,
+    say: Callable[[str], None] = inform,
+    clock: Clock | None = None,
+) -> BuildInfo:
+    """The build of a coderd that answers `/healthz` and `buildinfo`; else the last error.
+
+    A certificate that is not trusted or a refusal of the API server does not pass by waiting.
+    """
+    time = clock or Clock()
+    start = time.monotonic()
+    reported = start
+    while True:
+        left = seconds - (time.monotonic() - start)
+        try:
+            build = _ask(coderd, max(1.0, min(_ATTEMPT, left)))
+            break
+        except (Unavailable, AnswerLost, ProtocolError) as error:
+            if left <= _PAUSE:
+                raise
+            if time.monotonic() - reported >= _REPORT_EVERY:
+                reported = time.monotonic()
+                say(_progress(reported - start, seconds, error))
+        time.sleep(_PAUSE)
+    if build.workspace_proxy:
+        why = "a workspace proxy answered; give the URL of coderd itself."
+        raise ProtocolError("ask coderd for its build", why, fault="not-coderd")
+    return build
+
+
+def _ask(coderd: Coderd, seconds: float) -> BuildInfo:
+    brief = copy.copy(coderd)
+    deadlines = replace(coderd.connection.deadlines, total=seconds)
+    brief.connection = replace(coderd.connection, deadlines=deadlines)
+    brief.healthz()
+    return brief.build_info()
+
+
+def _progress(passed: float, seconds: float, error: CoderdError) -> str:
+    return f"operator access: waiting for coderd, {passed:.0f} of {seconds:.0f} s: {error}"

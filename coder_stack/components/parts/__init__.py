@@ -1,0 +1,1 @@
+"""What the components are made of."""

@@ -1,0 +1,1 @@
+"""Parts of provisioner_key.py: its inputs, organization, adoption and rotation."""

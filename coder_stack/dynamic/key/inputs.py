@@ -1,0 +1,158 @@
+"""What a provisioner key is given, what is kept of it, and how `check` settles the one.
+
+Models and decisions, no I/O but the day's date. Leaves alone the rules for names and age
+(key_identity.py) and every call to coderd (provisioner_key.py, key_issue.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Annotated, Any
+
+from pydantic import Field, SecretStr
+
+from coder_stack.coderd.key_identity import (
+    Identity,
+    KeyWish,
+    canonical_tags,
+    name_fault,
+    settle,
+    tags_fault,
+)
+from coder_stack.dynamic.runtime.base import CheckRequest
+from coder_stack.dynamic.runtime.licensed import LicensedInputs, closed_again
+from coder_stack.dynamic.runtime.props import Problem, PropsSecret
+
+__all__ = ["KeyInputs", "KeyState", "settled", "was_made"]
+
+
+class KeyInputs(LicensedInputs):
+    """What the program asks for, and below the line what `check` made of it."""
+
+    organization: str
+    base_name: str
+    exact_name: bool = False
+    owner: str | None = None
+    """Which stack asks. `check` puts it into a new name and keeps it nowhere."""
+    tags: dict[str, str] = Field(default_factory=dict)
+    deployment_id: str = ""
+    trigger: str = ""
+    rotate_after_days: Annotated[int, Field(ge=1)] | None = None
+    secret_sha256: str | None = None
+    """Of the bytes in the live Kubernetes Secret, if somebody looked; empty: there are none."""
+    # Settled by check:
+    organization_id: str | None = None
+    """The organization's uuid: a rename in coderd leaves it."""
+    name: str = ""
+    issued_on: date | None = None
+    material_valid: bool = True
+    """The program always wants true; a refresh finds out. A change of it replaces the key."""
+
+
+class KeyState(KeyInputs):
+    """What coderd has, and what only this state knows. All may be missing in old state (K7)."""
+
+    key_id: str = ""
+    material: PropsSecret = SecretStr("")
+    material_sha256: str = ""
+    created_at: str = ""
+    secret_state: str = ""
+    """`current`, `missing` or `different`; empty if nobody looked at the Secret."""
+    reason: str = ""
+
+
+def was_made(inputs: KeyInputs) -> bool:
+    """Whether these are of a key, and not of a place that waits for the license."""
+    recorded = "provisioned" in inputs.model_fields_set
+    return bool(inputs.name) and (inputs.provisioned or not recorded)
+
+
+def settled(
+    proposal: CheckRequest[KeyInputs],
+    predecessor: KeyInputs | None = None,
+    organization_id: str | None = None,
+) -> tuple[dict[str, Any], list[Problem]]:
+    """What `check` puts into the inputs: the name, or what was there while the license is gone.
+
+    `predecessor` is the key that is there; `organization_id` is that of the wanted organization.
+    """
+    problems = _problems(proposal.known)
+    values: dict[str, Any] = {"material_valid": True, "owner": None}
+    if isinstance(name := proposal.known.get("base_name"), str):
+        values["base_name"] = name.lower()
+    if "tags" in proposal.known:
+        values["tags"] = canonical_tags(proposal.known["tags"])
+    want, old = proposal.whole, proposal.old
+    if want is None:
+        return {**values, **_as_before(old, proposal.known.get("enabled"))}, problems
+    wish = replace(_wish(want), organization_id=organization_id)
+    if not want.enabled and not (old and was_made(old)):
+        # There is no key that could grow old.
+        wish = replace(wish, rotate_after_days=None)
+    before = predecessor.name if predecessor else ""
+    identity, differences = settle(wish, _held(want, old), _today(), predecessor=before)
+    if old is not None and closed_again(want.enabled, old):
+        invalid = () if old.material_valid else ("material_valid",)
+        frozen = {**_frozen(old), "owner": None}
+        return {**frozen, "deferred": (*differences, *invalid)}, problems
+    result = {
+        "organization_id": organization_id,
+        "name": identity.name,
+        "issued_on": identity.issued_on,
+        "provisioned": want.enabled,
+        "deferred": (),
+    }
+    return {**values, **result}, problems
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _wish(inputs: KeyInputs) -> KeyWish:
+    return KeyWish(
+        name=inputs.base_name,
+        exact=inputs.exact_name,
+        owner=inputs.owner or "",
+        organization=inputs.organization,
+        organization_id=inputs.organization_id,
+        tags=inputs.tags,
+        deployment_id=inputs.deployment_id,
+        trigger=inputs.trigger,
+        rotate_after_days=inputs.rotate_after_days,
+    )
+
+
+def _held(want: KeyInputs, old: KeyInputs | None) -> Identity | None:
+    """The identity so far; what an earlier version did not record counts as unchanged (K7)."""
+    if old is None or not old.name:
+        return None
+    lacking = set(KeyInputs.model_fields) - old.model_fields_set
+    filled = old.model_copy(update={name: getattr(want, name) for name in lacking})
+    return Identity(wish=_wish(filled), name=old.name, issued_on=old.issued_on or _today())
+
+
+def _as_before(old: KeyInputs | None, enabled: object) -> dict[str, Any]:
+    """While something is unknown, the name is what it was: most unknowns turn out the same."""
+    if old is None or not old.name:
+        return {"provisioned": enabled is True}
+    kept: dict[str, Any] = {"name": old.name, "deferred": old.deferred}
+    kept |= {"organization_id": old.organization_id}
+    kept |= {"provisioned": old.provisioned or enabled is True}
+    return {**kept, "issued_on": old.issued_on} if old.issued_on else kept
+
+
+def _frozen(old: KeyInputs) -> dict[str, Any]:
+    names = (
+        *("organization", "base_name", "exact_name", "tags", "deployment_id", "trigger", "name"),
+        *("organization_id", "issued_on", "material_valid", "provisioned"),
+    )
+    return {name: getattr(old, name) for name in names}
+
+
+def _problems(known: Mapping[str, Any]) -> list[Problem]:
+    faults = {
+        "base_name": name_fault(known["base_name"]) if "base_name" in known else None,
+        "tags.scope": tags_fault(known["tags"]) if "tags" in known else None,
+    }
+    return [Problem(path, fault) for path, fault in faults.items() if fault]

@@ -1,0 +1,1 @@
+"""Pulumi's provider protocol, the same for every object of coderd."""

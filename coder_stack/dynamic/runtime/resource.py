@@ -1,0 +1,46 @@
+"""The program's side of a dynamic resource: which outputs it has and which are secret.
+
+Outputs are what the class annotates: state holds more, but each one costs the program a promise.
+Secrets are read off the provider's models: one that is not named here lands in state in plain text.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+from pulumi import dynamic
+
+from coder_stack.dynamic.runtime.provider import Provider
+
+__all__ = ["CoderdResource"]
+
+
+class CoderdResource(dynamic.Resource):
+    """Subclass as `class License(CoderdResource, module="coder", name="License")`: both words.
+
+    `props` are the inputs by wire name; None leaves a default. A secret input is encrypted even if
+    the program passed it in the clear.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        name: str,
+        props: Mapping[str, Any],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        state = provider.state_model
+        secret = sorted({"token", *state.secret_fields(), *provider.inputs_model.secret_fields()})
+        given = {
+            key: pulumi.Output.secret(value) if key in secret else value
+            for key, value in props.items()
+            if value is not None
+        }
+        super().__init__(
+            provider,
+            name,
+            {**dict.fromkeys(type(self).__annotations__), **given},
+            pulumi.ResourceOptions.merge(
+                opts, pulumi.ResourceOptions(additional_secret_outputs=secret)
+            ),
+        )

@@ -1,0 +1,1 @@
+"""From what the engine told to what is wrong, and why. Pure."""

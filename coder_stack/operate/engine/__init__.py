@@ -1,0 +1,1 @@
+"""The pulumi command: running it, its events, its locks and its errors."""

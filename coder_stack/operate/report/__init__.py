@@ -1,0 +1,1 @@
+"""The report: its model, its wording, and one renderer a format."""
