@@ -47,7 +47,6 @@ class _UnderName(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLSocket:
-        del server_hostname
         return super().wrap_socket(
             sock,
             server_side,
@@ -66,5 +65,4 @@ class _UnderName(ssl.SSLContext):
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
         """The same inside the TLS of an https proxy."""
-        del server_hostname
         return super().wrap_bio(incoming, outgoing, server_side, self.server_name, session)

@@ -98,7 +98,6 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
 
     def identify(self, state: DaemonsState) -> str:
         """One look is like another: the key may change under it."""
-        del state
         return "daemons-connected"
 
     def create_object(self, session: Session, want: DaemonsInputs) -> DaemonsState:

@@ -159,7 +159,6 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
 
     def identify(self, state: EntitlementsState) -> str:
         """One per connection."""
-        del state
         return "entitlements"
 
     def _with_usage(

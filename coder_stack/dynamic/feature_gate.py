@@ -98,7 +98,6 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
 
     def create_object(self, session: Session, want: GateInputs) -> GateState:
         """Stores what `check` saw."""
-        del session
         return GateState.model_validate(dict(want))
 
     def observe(self, session: Session, known: GateState) -> GateState | None:

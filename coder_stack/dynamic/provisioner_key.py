@@ -123,7 +123,6 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
 
     def update_object(self, session: Session, want: KeyInputs, known: KeyState) -> KeyState:
         """Nothing in coderd changes: another way to it, another period, the gate."""
-        del session
         facts = {
             "organization_id": want.organization_id or known.organization_id,
             "secret_state": _secret_state(want.secret_sha256, known.material_sha256),

@@ -56,7 +56,6 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
 
     def identify(self, state: HealthState) -> str:
         """One look is like another."""
-        del state
         return "proxy-health"
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:

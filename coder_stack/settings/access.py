@@ -124,7 +124,6 @@ class AccessSettings(Part):
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
         """One connection and one credential."""
-        del unsure
         if self.url and self.through_api_server:
             yield Clash("throughApiServer", "set this or url, not both")
         if self.password_secret and self.token_secret:

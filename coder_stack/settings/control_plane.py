@@ -115,7 +115,6 @@ class PodDisruptionBudget(Part):
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
         """Kubernetes takes one of the two."""
-        del unsure
         if self.min_available is not None and self.max_unavailable is not None:
             yield Clash("maxUnavailable", "set this or minAvailable, not both")
 

@@ -176,7 +176,6 @@ class Part(BaseModel):
         `unsure` names fields (as in YAML) that stand at their default only because what was given
         is wrong: their absence proves nothing.
         """
-        del unsure
         return ()
 
     @model_validator(mode="after")

@@ -85,7 +85,7 @@ def reference_page() -> str:
                 name: definitions["ControlPlaneSettings"]["properties"][name]
                 for name in shared["properties"]
             }
-            blocks.append(_section("WorkloadSettings", WorkloadSettings, shared))
+            blocks.append(_section("Workload", WorkloadSettings, shared))
     for name, schema in definitions.items():
         if name not in {model.__name__ for model in order}:
             blocks.append(_section(name, _model(name), schema))

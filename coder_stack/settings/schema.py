@@ -27,7 +27,6 @@ class _Terse(GenerateJsonSchema):
     """Without what only repeats a field's name or a part's own defaults."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        del schema
         return False
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:

@@ -59,7 +59,6 @@ class Settings(Part):
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
         """What must fit together across the parts, for settings that are written as code."""
-        del unsure
         fields = Settings.model_fields.items()
         given = {info.alias or name: getattr(self, name) for name, info in fields}
         return clashes(Draft(parts={path: part for path, _, part in parts_of(given)}))

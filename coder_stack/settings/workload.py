@@ -141,7 +141,6 @@ class WorkloadSettings(Part):
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
         """One value for a variable, one file for a bundle."""
-        del unsure
         for name in sorted(set(self.env) & set(self.secret_env)):
             yield Clash(f"secretEnv.{name}", "is also set in env: remove one of them")
         for index, bundle in enumerate(self.ca_bundles):

@@ -36,7 +36,7 @@ class Servicer(_services.ResourceProviderServicer):
 
     # -- the plugin itself -----------------------------------------------------------------------
 
-    def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002 - gRPC's names
+    def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802 - gRPC's names
         """Say what we understand; learn where the engine's log is."""
         if request.engine_address:
             self._log.attach(request.engine_address)
@@ -44,36 +44,36 @@ class Servicer(_services.ResourceProviderServicer):
             accept_secrets=True, supports_autonaming_configuration=True
         )
 
-    def Attach(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def Attach(self, request: Any, context: Any) -> Any:  # noqa: N802
         """An engine takes over a plugin that was started by hand."""
         self._log.attach(request.address)
         return _empty.Empty()
 
-    def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
         """The version of the SDK that programs use, so that the engine sees what it expects."""
         return _plugin.PluginInfo(version=_sdk_version())
 
-    def GetSchema(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def GetSchema(self, request: Any, context: Any) -> Any:  # noqa: N802
         """The least that is a schema; programs bring their own types."""
         schema = {"name": "kubernetes", "version": _sdk_version()}
         return _pb.GetSchemaResponse(schema=json.dumps(schema))
 
-    def GetMapping(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def GetMapping(self, request: Any, context: Any) -> Any:  # noqa: N802
         """No mappings to other ecosystems."""
         return _pb.GetMappingResponse()
 
-    def GetMappings(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def GetMappings(self, request: Any, context: Any) -> Any:  # noqa: N802
         """No mappings to other ecosystems."""
         return _pb.GetMappingsResponse()
 
-    def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
         """End all waits."""
         self.cancelled.set()
         return _empty.Empty()
 
     # -- provider options ------------------------------------------------------------------------
 
-    def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Options that the SDK does not have are mistakes."""
         failures = [
             _pb.CheckFailure(property=option, reason=f"unknown provider option `{option}`")
@@ -81,7 +81,7 @@ class Servicer(_services.ResourceProviderServicer):
         ]
         return _pb.CheckResponse(inputs=request.news, failures=failures)
 
-    def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Another cluster replaces everything; other changes do not."""
         old, new = reveal_object(decode(request.olds)), reveal_object(decode(request.news))
         changed, replacing = configuring.changed_options(old, new)
@@ -218,7 +218,7 @@ class Servicer(_services.ResourceProviderServicer):
         """Components: ConfigFile, ConfigGroup, Chart, Directory."""
         return refused(context, f"the component {request.type}")
 
-    def Parameterize(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+    def Parameterize(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Packages made from CRDs."""
         return refused(context, "a parameterized package")
 

@@ -70,7 +70,6 @@ class CoderdProvider(Provider, Generic[I, S]):
 
     def update_object(self, session: Session, want: I, known: S) -> S:
         """Change it in place. Default: nothing in coderd depends on the changed inputs."""
-        del session
         state: Any = self.state_model.model_validate({**dict(known), **dict(want)})
         return state
 
@@ -89,12 +88,10 @@ class CoderdProvider(Provider, Generic[I, S]):
 
         Runs in every preview. `session` is None while the connection is unknown.
         """
-        del proposal, session
         return {}, []
 
     def label(self, model: I | S) -> str:
         """The object in messages, with its name if it has one."""
-        del model
         return self.noun
 
     # What Pulumi calls --------------------------------------------------------------------------
@@ -126,7 +123,6 @@ class CoderdProvider(Provider, Generic[I, S]):
 
     def read(self, id_: str, props: Props) -> dynamic.ReadResult:
         """The object as it is, as outputs and as inputs, so that the engine can name a drift."""
-        del id_
         known = self._known("read", props)
         with self._step("read", self.label(known)):
             session = self._session(known, props)

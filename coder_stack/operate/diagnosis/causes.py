@@ -95,7 +95,6 @@ def _license(finding: Finding, context: CauseContext) -> str | None:
 
 
 def _access(finding: Finding, context: CauseContext) -> str | None:
-    del context
     if "deployment_id" in finding.paths:
         return f"Another deployment of coderd answers at {finding.actual.get('url', 'its URL')}."
     if "accepted" in finding.paths and finding.actual.get("reason") == "SecretMissing":
@@ -110,7 +109,6 @@ def _access(finding: Finding, context: CauseContext) -> str | None:
 
 
 def _proxy(finding: Finding, context: CauseContext) -> str | None:
-    del context
     proxy = _called("Proxy", finding)
     if finding.origin == "world" and finding.kind == "missing":
         return f"{proxy} was deleted in coderd."
@@ -130,7 +128,6 @@ def _proxy(finding: Finding, context: CauseContext) -> str | None:
 
 def _value(finding: Finding, context: CauseContext) -> str | None:
     """A value that others keep in a Secret of the cluster."""
-    del context
     place = f"Secret `{finding.recorded.get('namespace')}/{finding.recorded.get('name')}`"
     return f"{place}, which somebody else keeps, holds another value." if finding.paths else None
 

@@ -12,7 +12,6 @@ __all__ = ["entitlements"]
 
 def entitlements(finding: Finding, context: object) -> str | None:
     """Both ways: lost and won; a whole license before single features."""
-    del context
     before, now = finding.recorded, finding.actual
     if finding.kind == "unknown":
         return f"What the license allows could not be read: {now.get('reason') or 'no answer'}."

@@ -8,7 +8,6 @@ __all__ = ["kubernetes"]
 
 def kubernetes(finding: Finding, context: object) -> str | None:
     """By its kind and its own name, as `kubectl` shows it."""
-    del context
     thing = f"{finding.resource} `{_own_name(finding)}`"
     if finding.origin == "program":
         return _of_program(finding, thing)

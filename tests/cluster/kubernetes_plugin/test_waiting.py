@@ -268,7 +268,7 @@ def _engine(messages: list[Any]) -> Any:
     lock = threading.Lock()
 
     class Engine(services.EngineServicer):
-        def Log(self, request: Any, context: Any) -> Any:  # noqa: ARG002
+        def Log(self, request: Any, context: Any) -> Any:
             with lock:
                 messages.append(request)
             return empty.Empty()

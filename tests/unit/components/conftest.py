@@ -20,7 +20,7 @@ def loop() -> Iterator[None]:
 
 
 @pytest.fixture
-def recorder(loop: None) -> Recorder:  # noqa: ARG001  # needed, not used
+def recorder(loop: None) -> Recorder:  # needed, not used
     mocks = Recorder()
     set_mocks(mocks)
     return mocks

@@ -81,7 +81,7 @@ def test_CP10_the_provider_reads_the_same_coderd_out_of_the_config_as_the_progra
 
 
 def test_a_look_in_passing_gives_up_sooner() -> None:
-    link = Sessions().link(HERE, StackConfig(), STATE)
+    link = Sessions().open(HERE, StackConfig(), STATE)
     assert link.quick.connection.deadlines.total < link.coderd.connection.deadlines.total
     assert link.quick.token_source is link.coderd.token_source
 

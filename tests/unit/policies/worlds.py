@@ -75,7 +75,6 @@ def judge(name: str, world: World, options: Mapping[str, Any] | None = None) -> 
     policy, verdict = rule(name), Verdict()
 
     def report(message: str, urn: str | None = None) -> None:
-        del urn
         verdict.messages.append(message)
 
     if isinstance(policy, StackValidationPolicy):
