@@ -1,4 +1,4 @@
-# Two commands matter: `make up` and `make test`. Everything else is here for the person who works on it.
+# Users need two commands: `make up` and `make test`. The others are for development.
 # Works with GNU make 3.81 (macOS) and later.
 
 PYTHON ?= python3
@@ -22,66 +22,66 @@ help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "; print "Targets:"} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
-up: $(READY) ## A whole world on this machine: engine, cluster, then `pulumi up` of the stack `sandbox`
+up: $(READY) ## Start a local Pulumi engine and Kubernetes API server, then deploy the stack `sandbox`
 	@$(BIN)/coder-stack sandbox up
 	@$(BIN)/coder-stack sandbox deploy
 
 .PHONY: down
-down: $(READY) ## End that world: processes, cluster data and state
+down: $(READY) ## Stop the sandbox and delete its data
 	@$(BIN)/coder-stack sandbox down
 
 .PHONY: drift
-drift: $(READY) ## Say what in the sandbox is not as it was left, and why (changes nothing; exit 2: drift)
+drift: $(READY) ## Report drift in the sandbox (changes nothing; exit 2: drift)
 	@$(BIN)/coder-stack sandbox exec -- coder-stack drift --stack sandbox
 
 .PHONY: reconcile
-reconcile: $(READY) ## Repair what `make drift` shows
+reconcile: $(READY) ## Repair the drift that `make drift` reports
 	@$(BIN)/coder-stack sandbox exec -- coder-stack reconcile --stack sandbox
 
 .PHONY: test
 # Programs and plugins start some thousand times: Python may keep what it has compiled.
 test: export PYTHONDONTWRITEBYTECODE =
-test: check ## Everything the tests need, then all of them
+test: check ## Install the tools, then run all tests
 	@$(BIN)/coder-stack doctor --install-all
 	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup --durations=20
 
 .PHONY: check
-check: $(READY) ## Format, lint, types, import contract
+check: $(READY) ## Check format, lint rules, types and the import contract
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
 .PHONY: format
-format: $(READY) ## Rewrite the sources the way `make check` wants them
+format: $(READY) ## Format the sources and fix lint errors
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
-docs: $(READY) ## Write what is generated: config reference, JSON schemas, policies
+docs: $(READY) ## Generate docs: config reference, JSON schemas, policies
 	$(BIN)/coder-stack config reference > docs/configuration.md
 	$(BIN)/coder-stack config schema > docs/configuration.schema.json
 	$(BIN)/python -m coder_stack.operate.report.model > docs/drift-report.schema.json
 	$(BIN)/python policies/reference.py
 
 .PHONY: bench
-bench: $(READY) ## Measure ratios in one run (never absolute times: machines are noisy)
+bench: $(READY) ## Run the benchmarks (ratios within one run, no absolute times)
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest tests/bench -p no:xdist -s -o python_files='bench_*.py' -o python_functions='bench_*'
 
 .PHONY: crashes
-crashes: $(READY) ## Kill everybody at every call that changes something (about an hour; `make test` has the short form)
+crashes: $(READY) ## Kill each process at every mutating call (about an hour; `make test` runs a selection)
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest tests/engine/grid_crashes.py -p no:cacheprovider
 
 .PHONY: lock
-lock: $(READY) ## Resolve the dependencies anew into requirements.lock (hashes, no addresses)
+lock: $(READY) ## Resolve the dependencies into requirements.lock
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --upgrade \
 	  --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet --output-file requirements.lock
 
 .PHONY: clean
-clean: ## Remove what was made in this folder (the cache of tools stays; `coder-stack doctor` names it)
+clean: ## Remove generated files (keeps the tool cache; see `coder-stack doctor`)
 	@if [ -x $(BIN)/coder-stack ]; then $(BIN)/coder-stack sandbox down; fi
 	rm -rf $(VENV) .sandbox build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""`coder-stack sandbox …`: what a person types to get, look at and end a world of their own.
+"""`coder-stack sandbox …`: start, inspect and stop a local test environment.
 
 Thin: each command calls one function of the package and turns its one error into one sentence.
 """
@@ -25,7 +25,7 @@ from sandbox.errors import SandboxError
 from sandbox.home import Home
 from sandbox.toolchain import CLUSTER, ENGINE, doctor, ensure
 
-app = typer.Typer(help="A whole world on this machine: cluster, engine and state.")
+app = typer.Typer(help="A local test environment: Kubernetes API server, Pulumi engine and state.")
 coderd.register(app)
 _console = Console()
 _errors = Console(stderr=True)
@@ -48,7 +48,7 @@ def one_sentence(command: Command) -> Command:
         except SandboxError as error:
             _fail(str(error))
         except KeyboardInterrupt:
-            _fail("interrupted; run the same command again to go on")
+            _fail("interrupted; run the same command again to continue")
 
     return wrapped  # pyright: ignore[reportReturnType]  # the signature is the command's own
 
@@ -70,7 +70,7 @@ def up(
         typer.Option(help="Port of the API server. Default: the last one used, or a free one."),
     ] = None,
 ) -> None:
-    """Start the cluster (installing the tools it needs), or say that it is up."""
+    """Install the tools and start the cluster, unless it is running."""
     home = Home.of_checkout()
     if cluster.external_kubeconfig():
         cluster.up(home, {}, port, _say)
@@ -83,7 +83,7 @@ def up(
 @app.command()
 @one_sentence
 def deploy() -> None:
-    """Run `pulumi up` of the stack `sandbox` against the cluster and show its outputs."""
+    """Run `pulumi up` for the stack `sandbox` and show its outputs."""
     home = Home.of_checkout()
     if not cluster.status(home).ready:
         _fail("the sandbox's cluster is not up; start it with: coder-stack sandbox up")
@@ -92,10 +92,10 @@ def deploy() -> None:
     run_up(engine, home, _console)
     _console.print(
         "\nTry next:\n"
-        '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi, kubectl: the sandbox\n'
+        '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi and kubectl use the sandbox\n'
         "  .venv/bin/coder-stack sandbox break key       # or another of:\n"
         f"      {', '.join(BREAKAGES)}\n"
-        "  make drift                                    # names what has changed\n"
+        "  make drift                                    # reports what has changed\n"
         "  make reconcile                                # repairs it\n"
         "  make down",
         highlight=False,
@@ -107,7 +107,7 @@ def deploy() -> None:
 @app.command()
 @one_sentence
 def down(
-    keep: Annotated[bool, typer.Option(help="Keep the data; the next `up` goes on.")] = False,
+    keep: Annotated[bool, typer.Option(help="Keep the data for the next `up`.")] = False,
 ) -> None:
     """Stop every process and delete the cluster's data and the stack's state."""
     home = Home.of_checkout()
@@ -122,8 +122,8 @@ def down(
 
 @app.command()
 @one_sentence
-def status(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False) -> None:
-    """Show the cluster's parts, its kubeconfig and logs; exit code 0 if it is ready."""
+def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Show the cluster's processes, kubeconfig and logs. Exit 0: ready, 1: not ready."""
     now = cluster.status(Home.of_checkout())
     if as_json:
         facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts, "coderd": now.coderd}
@@ -146,7 +146,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="For scripts.")]
 @app.command()
 @one_sentence
 def kubeconfig() -> None:
-    """Print the path of the sandbox's kubeconfig, for `kubectl --kubeconfig $(…)`."""
+    """Print the path of the sandbox's kubeconfig, for `kubectl --kubeconfig "$(…)"`."""
     path = cluster.status(Home.of_checkout()).kubeconfig
     if not path.exists():
         _fail("there is no cluster yet; start it with: coder-stack sandbox up")
@@ -156,7 +156,7 @@ def kubeconfig() -> None:
 @app.command()
 @one_sentence
 def env() -> None:
-    """Print shell exports that point pulumi and kubectl of this shell at the sandbox."""
+    """Print shell exports that make pulumi and kubectl use the sandbox."""
     home = Home.of_checkout()
     variables = Engine.ready().variables(home, "$PATH") | for_people(home)
     path = variables.pop("PATH").removesuffix("$PATH")
@@ -170,7 +170,7 @@ def env() -> None:
 def break_(
     what: Annotated[str, typer.Argument(help=f"One of: {', '.join(BREAKAGES)}.")],
 ) -> None:
-    """Change one thing behind Pulumi's back, for `make drift` to find."""
+    """Change one thing outside of Pulumi, for `make drift` to find."""
     _say(break_it(Home.of_checkout(), what))
 
 

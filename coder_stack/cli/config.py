@@ -1,4 +1,4 @@
-"""`coder-stack config …`: its reference, its schema, and a check of a file, all offline."""
+"""`coder-stack config …`: print the reference or the schema, check a file; all offline."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from coder_stack.settings.stack_file import NotAStackFileError, read_stack_file
 
 __all__ = ["app"]
 
-app = typer.Typer(help="What a stack's config can say, and what is wrong in one.")
+app = typer.Typer(help="Check a stack's config, or print its reference or schema.")
 
 
 @app.command()
@@ -31,12 +31,10 @@ def schema() -> None:
 
 @app.command()
 def check(
-    file: Annotated[Path, typer.Argument(help="A Pulumi.<stack>.yaml.")],
-    project: Annotated[
-        str, typer.Option(help="Name of the Pulumi project whose config it is.")
-    ] = "coder-stack",
+    file: Annotated[Path, typer.Argument(help="The config file, Pulumi.<stack>.yaml.")],
+    project: Annotated[str, typer.Option(help="Name of the Pulumi project.")] = "coder-stack",
 ) -> None:
-    """Print every mistake, or the settings with all defaults. Exit 0: right, 1: mistakes."""
+    """Print every mistake, or the settings with all defaults. Exit 0: valid, 1: mistakes."""
     try:
         given = read_stack_file(file, project)
         settings = load(given.texts, project, given.secret_keys)

@@ -1,4 +1,4 @@
-"""`coder-stack license …`: look at a license before it is used, offline. Never shows the token."""
+"""`coder-stack license …`: inspect a license offline. Never print its text."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ from coder_stack.coderd.preflight import LicenseProblem, judge
 __all__ = ["app"]
 
 Fact = str | int | bool | list[str] | dict[str, int] | None
-app = typer.Typer(help="Look at a Coder license.", no_args_is_help=True)
+app = typer.Typer(help="Inspect a Coder license.", no_args_is_help=True)
 
 
 class Verdict(IntEnum):
@@ -31,22 +31,27 @@ class Verdict(IntEnum):
 
 @app.callback()
 def _license() -> None:  # pyright: ignore[reportUnusedFunction]  # typer calls it; with it, one command stays a command
-    """Look at a Coder license."""
+    """Inspect a Coder license."""
 
 
 @app.command()
 def inspect(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="The license; - reads stdin.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="File with the license; - reads stdin.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    warn_days: Annotated[int, typer.Option(min=0, help="Warn this many days ahead.")] = 30,
+    warn_days: Annotated[
+        int, typer.Option(min=0, help="Warn this many days before it expires.")
+    ] = 30,
     deployment_id: Annotated[
-        str | None, typer.Option(help="Check that it may be used on this deployment.")
+        str | None, typer.Option(help="Check that the license allows this deployment.")
     ] = None,
     needs: Annotated[
-        list[str] | None, typer.Option(metavar="FEATURE", help="A feature it must grant (repeat).")
+        list[str] | None,
+        typer.Option(metavar="FEATURE", help="A feature that it must grant (repeatable)."),
     ] = None,
 ) -> None:
-    """Print claims and dates. Exit 0: usable, 2: expiring or in grace, 1: unusable."""
+    """Print claims and dates. Exit 0: usable, 2: expires soon or in grace, 1: unusable."""
     claims = _claims_or_exit(file)
     findings = judge(claims, datetime.now(UTC), deployment_id, needs or (), warn_days)
     verdict = _verdict(findings)

@@ -23,14 +23,20 @@ from coder_stack.operate.status import status as recorded_status
 
 __all__ = ["register"]
 
-Stacks = Annotated[list[str] | None, typer.Option("--stack", help="A stack (repeat for more).")]
-All = Annotated[bool, typer.Option("--all", help="Every stack of the project.")]
-Folder = Annotated[Path, typer.Option("--cwd", help="Folder of the project.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Stacks at a time.")]
-AsJson = Annotated[str, typer.Option("--json", metavar="FILE", help="JSON report; - is stdout.")]
-AsMarkdown = Annotated[str, typer.Option("--markdown", metavar="FILE", help="For a job summary.")]
-AsHtml = Annotated[str, typer.Option("--html", metavar="FILE", help="One page by itself.")]
-AsMetrics = Annotated[str, typer.Option("--metrics", metavar="FILE", help="For Prometheus.")]
+Stacks = Annotated[list[str] | None, typer.Option("--stack", help="Name of a stack (repeatable).")]
+All = Annotated[bool, typer.Option("--all", help="All stacks of the project.")]
+Folder = Annotated[Path, typer.Option("--cwd", help="Folder of the Pulumi project.")]
+Jobs = Annotated[int, typer.Option(min=1, help="How many stacks to process in parallel.")]
+AsJson = Annotated[
+    str, typer.Option("--json", metavar="FILE", help="Write a JSON report; - is stdout.")
+]
+AsMarkdown = Annotated[
+    str, typer.Option("--markdown", metavar="FILE", help="Write a Markdown report.")
+]
+AsHtml = Annotated[str, typer.Option("--html", metavar="FILE", help="Write an HTML report.")]
+AsMetrics = Annotated[
+    str, typer.Option("--metrics", metavar="FILE", help="Write Prometheus metrics.")
+]
 _JOBS = jobs_by_default()
 
 
@@ -50,7 +56,7 @@ def drift(
     as_html: AsHtml = "",
     as_metrics: AsMetrics = "",
 ) -> None:
-    """Look for drift and say why. Writes no state. Exit 0: clean, 2: drift, 1: error."""
+    """Report drift and its causes. Never writes the state. Exit 0: clean, 2: drift, 1: error."""
     run = _Run(stack or [], every, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
     run.end(lambda engine: looking.check_drift(engine).report)
 
@@ -61,20 +67,23 @@ def reconcile(
     cwd: Folder = Path(),
     jobs: Jobs = _JOBS,
     max_deletes: Annotated[
-        int | None, typer.Option(min=0, help="Deletes allowed. Default: the stack's config.")
+        int | None,
+        typer.Option(min=0, help="How many deletes are allowed. Default: from the config."),
     ] = None,
     max_replaces: Annotated[
-        int | None, typer.Option(min=0, help="Replacements allowed. Default: the stack's config.")
+        int | None,
+        typer.Option(min=0, help="How many replacements are allowed. Default: from the config."),
     ] = None,
     wait: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Wait that long for a running update.")
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="How long to wait for another running update."),
     ] = 0,
     as_json: AsJson = "",
     as_markdown: AsMarkdown = "",
     as_html: AsHtml = "",
     as_metrics: AsMetrics = "",
 ) -> None:
-    """Repair drift, if there is any. Exit 0: clean now, 2: drift was left alone, 1: error."""
+    """Repair drift within limits. Exit 0: clean, 2: drift was not repaired, 1: error."""
     run = _Run(stack or [], every, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
     limits = Limits(max_deletes, max_replaces, wait)
     run.end(lambda engine: repair(engine, limits))
@@ -90,7 +99,7 @@ def status(
     as_html: AsHtml = "",
     as_metrics: AsMetrics = "",
 ) -> None:
-    """Show conditions, license, keys and proxies on record. Exit 0: Ready, 2: not, 1: error."""
+    """Show the conditions of the last update. Exit 0: Ready, 2: not Ready, 1: error."""
     run = _Run(stack or [], every, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
     run.end(recorded_status, details=True)
 
@@ -110,7 +119,7 @@ class _Run:
         as_metrics: str,
     ) -> None:
         if every == bool(stacks):
-            _fail("give either --stack, once or more often, or --all")
+            _fail("give either --stack (repeatable) or --all")
         self._stacks, self._every, self._folder, self._jobs = stacks, every, folder, jobs
         self._files = {
             file: render
@@ -124,7 +133,7 @@ class _Run:
         }
         given = [file for file in (as_json, as_markdown, as_html, as_metrics) if file]
         if len(given) != len(self._files):
-            _fail("two reports cannot go to the same place")
+            _fail("two reports cannot be written to the same file")
 
     def end(self, work: Callable[[StackEngine], Report], *, details: bool = False) -> NoReturn:
         """Do it, write the reports, exit."""

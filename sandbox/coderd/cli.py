@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def coderd(
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")],
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 selects a free one.")],
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     edition: Annotated[str, typer.Option(help="enterprise or agpl.")] = "enterprise",
     unlicensed: Annotated[
@@ -30,11 +30,13 @@ def coderd(
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start without a first user.")] = False,
     faults: Annotated[
-        Path | None, typer.Option(help="JSON file with faults to start with.")
+        Path | None, typer.Option(help="JSON file with the faults to inject.")
     ] = None,
-    state: Annotated[Path | None, typer.Option(help="JSON file that keeps everything.")] = None,
-    version: Annotated[str, typer.Option(help="The version it says it has.")] = "",
-    api_rate_limit: Annotated[int, typer.Option(help="Requests a minute; negative is off.")] = 512,
+    state: Annotated[Path | None, typer.Option(help="JSON file to keep the state in.")] = None,
+    version: Annotated[str, typer.Option(help="Version to report.")] = "",
+    api_rate_limit: Annotated[
+        int, typer.Option(help="Requests per minute; negative disables the limit.")
+    ] = 512,
 ) -> None:
     """Run the simulated coderd. The first line on stdout is {"url": …, "token": …}."""
     from sandbox.coderd import server  # noqa: PLC0415
@@ -62,20 +64,24 @@ def coderd(
 
 def license_(
     days: Annotated[
-        float, typer.Option(help="Days until it expires; negative is in the past.")
+        float, typer.Option(help="Days until it expires; negative: it has expired.")
     ] = 365,
-    grace: Annotated[float, typer.Option(help="Days of grace after that.")] = 30,
-    features: Annotated[str, typer.Option(help="Comma list of features, name or name=limit.")] = "",
+    grace: Annotated[float, typer.Option(help="Days of the grace period.")] = 30,
+    features: Annotated[
+        str, typer.Option(help="Comma-separated features: name or name=limit.")
+    ] = "",
     feature_set: Annotated[
         str, typer.Option("--set", help="premium, enterprise or none.")
     ] = "premium",
-    jti: Annotated[str, typer.Option(help="The license's UUID.")] = "",
+    jti: Annotated[str, typer.Option(help="UUID of the license.")] = "",
     deployment_id: Annotated[
-        list[str] | None, typer.Option(help="Lock it to a deployment.")
+        list[str] | None, typer.Option(help="Bind it to this deployment id (repeatable).")
     ] = None,
-    trial: Annotated[bool, typer.Option("--trial", help="A trial license.")] = False,
+    trial: Annotated[bool, typer.Option("--trial", help="Make a trial license.")] = False,
     nbf_days: Annotated[float, typer.Option(help="Days until it starts.")] = 0,
-    require_telemetry: Annotated[bool, typer.Option("--require-telemetry")] = False,
+    require_telemetry: Annotated[
+        bool, typer.Option("--require-telemetry", help="Require telemetry.")
+    ] = False,
 ) -> None:
     """Print a license signed with the public test key. Only the simulated coderd accepts it."""
     from sandbox.coderd.rules.license_key import LicenseTerms, issue  # noqa: PLC0415

@@ -64,15 +64,15 @@ def register(root: typer.Typer) -> None:
 def doctor(
     *,
     install: Annotated[
-        bool, typer.Option(help="Install what the engine and cluster need.")
+        bool, typer.Option(help="Install the tools of the engine and the cluster.")
     ] = False,
     install_all: Annotated[
-        bool, typer.Option(help="Also what only the tests need: Coder servers, a browser, linters.")
+        bool, typer.Option(help="Also install the tools of the tests: Coder servers, browser, linters.")
     ] = False,
-    verify: Annotated[bool, typer.Option(help="Read installed files and compare them.")] = False,
+    verify: Annotated[bool, typer.Option(help="Compare the installed files with their checksums.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show the tools that the sandbox needs, where each came from, and why."""
+    """Show the tools of the sandbox and where each came from. Exit 0: complete, 1: not."""
     tests = (*CONTRACT, *CHECKS) if install_all else ()
     groups = (*ENGINE, *CLUSTER, *tests)
     toolchain = Toolchain.from_environment()

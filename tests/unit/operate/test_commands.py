@@ -44,9 +44,9 @@ def run(*words: str) -> Any:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "give either --stack, once or more often, or --all"),
-        (["--all", "--stack", "a"], "give either --stack, once or more often, or --all"),
-        (["--stack", "a", "--json", "-", "--html", "-"], "two reports cannot go to the same place"),
+        ([], "give either --stack (repeatable) or --all"),
+        (["--all", "--stack", "a"], "give either --stack (repeatable) or --all"),
+        (["--stack", "a", "--json", "-", "--html", "-"], "two reports cannot be written to the same file"),
     ],
 )
 def test_a_mistake_in_the_options_is_one_sentence(
