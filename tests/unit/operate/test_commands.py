@@ -46,7 +46,10 @@ def run(*words: str) -> Any:
     [
         ([], "give either --stack (repeatable) or --all"),
         (["--all", "--stack", "a"], "give either --stack (repeatable) or --all"),
-        (["--stack", "a", "--json", "-", "--html", "-"], "two reports cannot be written to the same file"),
+        (
+            ["--stack", "a", "--json", "-", "--html", "-"],
+            "two reports cannot be written to the same file",
+        ),
     ],
 )
 def test_a_mistake_in_the_options_is_one_sentence(
