@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from coder_stack.coderd.reasons import Reason
+from coder_stack.features import GRACE_PERIOD, is_entitled
 
 __all__ = [
     "Condition",
@@ -26,7 +27,6 @@ __all__ = [
     "daemons_connected",
     "deployment_ready",
     "entitled",
-    "is_entitled",
     "license_applied",
     "operator_access_ready",
     "provisioner_key_ready",
@@ -43,7 +43,6 @@ ConditionReason = Literal[
     "RotationDeferred", "ScaledToZero", "SeveralReasons", "TooFew", "Unhealthy", "Unreachable",
     "Unregistered", "VersionSkew", "Written",
 ]  # fmt: skip
-ENTITLED = ("entitled", "grace_period")
 
 
 class Condition(BaseModel):
@@ -117,11 +116,6 @@ def license_applied(
     return _bad(kind, component, reason, message)
 
 
-def is_entitled(features: Mapping[str, Mapping[str, Any]], feature: str) -> bool:
-    """Entitled or in grace (E3); a feature that coderd does not list is not."""
-    return features.get(feature, {}).get("entitlement") in ENTITLED
-
-
 @dataclass(frozen=True, kw_only=True)
 class LicenseFacts:
     """What is known of the license: those outputs of Entitlements that decide anything (E3-E6)."""
@@ -133,7 +127,7 @@ class LicenseFacts:
 
     def allows(self, feature: str) -> bool:
         """Grace included."""
-        return is_entitled(self.features, feature)
+        return is_entitled(self.features.get(feature, {}).get("entitlement"))
 
 
 def entitled(kind: str, component: str, feature: str, license_: LicenseFacts) -> Condition:
@@ -151,7 +145,7 @@ def entitled(kind: str, component: str, feature: str, license_: LicenseFacts) ->
             why = f"The license did not allow {feature}, as last known: {reason}."
             return _not_entitled(kind, component, why)
         return _not_entitled(kind, component, f"The license does not allow {feature}.")
-    if license_.features[feature].get("entitlement") == "grace_period":
+    if license_.features[feature].get("entitlement") == GRACE_PERIOD:
         return _good(kind, component, "GracePeriod", f"{feature} ends soon: renew the license.")
     if license_.stale:
         return _good(kind, component, "LastKnown", f"{feature}, as last known: {reason}.")

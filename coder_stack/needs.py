@@ -8,21 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from coder_stack.conditions import LicenseFacts
+from coder_stack.features import (
+    EXTERNAL_PROVISIONERS,
+    HIGH_AVAILABILITY,
+    MULTIPLE_ORGANIZATIONS,
+    WORKSPACE_PROXIES,
+)
 from coder_stack.settings import Settings
 
 __all__ = [
-    "EXTERNAL_PROVISIONERS",
-    "HIGH_AVAILABILITY",
-    "MULTIPLE_ORGANIZATIONS",
-    "WORKSPACE_PROXIES",
     "ledger",
     "needs",
 ]
-
-EXTERNAL_PROVISIONERS = "external_provisioner_daemons"
-HIGH_AVAILABILITY = "high_availability"
-MULTIPLE_ORGANIZATIONS = "multiple_organizations"
-WORKSPACE_PROXIES = "workspace_proxy"
 
 
 def needs(settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -22,8 +22,9 @@ from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProx
 from coder_stack.conditions import LicenseFacts, aggregate, entitled
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.secret_value import SecretValue
+from coder_stack.features import HIGH_AVAILABILITY
 from coder_stack.naming import operator_secret_name
-from coder_stack.needs import HIGH_AVAILABILITY, ledger, needs
+from coder_stack.needs import ledger, needs
 from coder_stack.settings import ProvisionerSettings, Settings
 
 __all__ = ["CoderStack", "StackSecrets"]

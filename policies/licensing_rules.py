@@ -10,15 +10,18 @@ from datetime import UTC, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, Severity
 
+from coder_stack.features import (
+    HIGH_AVAILABILITY,
+    MULTIPLE_ORGANIZATIONS,
+    is_entitled,
+)
 from pod_shapes import containers, program
 from reading import Fault, Node, Resource
 from rule import StackCase, stack_rule
 
-__all__ = ["ENTITLED", "RULES"]
+__all__ = ["RULES"]
 
 _CODER = "pulumi-python:dynamic/coder:"
-# As in coder_stack.conditions, which would make every start of the pack load an HTTP client.
-ENTITLED = ("entitled", "grace_period")
 _GATED = {
     f"{_CODER}ProvisionerKey": "external_provisioner_daemons",
     f"{_CODER}WorkspaceProxyRegistration": "workspace_proxy",
@@ -41,7 +44,7 @@ def _entitled(case: StackCase) -> Iterator[Fault]:
 
 def _allowed(entitlements: Resource) -> list[str]:
     features = entitlements.props["features"].each()
-    return [each.key for each in features if each["entitlement"].text in ENTITLED]
+    return [each.key for each in features if is_entitled(each["entitlement"].text)]
 
 
 def _needs(case: StackCase) -> Iterator[tuple[Node, str]]:
@@ -56,11 +59,11 @@ def _needs(case: StackCase) -> Iterator[tuple[Node, str]]:
                 organizations.add(resource.props["organization"].text)
                 if len(organizations) > 1:
                     # One organization is there without a license, whatever it is called.
-                    yield resource.props["organization"], "multiple_organizations"
+                    yield resource.props["organization"], MULTIPLE_ORGANIZATIONS
             if resource.type == "kubernetes:apps/v1:Deployment":
                 replicas = resource.props.at("spec", "replicas")
                 if (replicas.number or 1) > 1 and _is_coderd(case, resource):
-                    yield replicas, "high_availability"
+                    yield replicas, HIGH_AVAILABILITY
 
 
 def _is_coderd(case: StackCase, deployment: Resource) -> bool:

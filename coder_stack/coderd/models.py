@@ -12,6 +12,8 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, JsonValue, SecretStr
 
+from coder_stack.features import GRACE_PERIOD, is_entitled
+
 __all__ = [
     "ApiToken",
     "BuildInfo",
@@ -192,12 +194,12 @@ class Feature(ApiModel):
     @property
     def entitled(self) -> bool:
         """E3: grace counts."""
-        return self.entitlement in ("entitled", "grace_period")
+        return is_entitled(self.entitlement)
 
     @property
     def in_grace(self) -> bool:
         """E3: to be warned about."""
-        return self.entitlement == "grace_period"
+        return self.entitlement == GRACE_PERIOD
 
 
 class EntitlementsRecord(ApiModel):

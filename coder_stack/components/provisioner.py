@@ -37,8 +37,8 @@ from coder_stack.conditions import (
 )
 from coder_stack.dynamic.daemons_connected import DaemonsConnected
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
+from coder_stack.features import EXTERNAL_PROVISIONERS
 from coder_stack.naming import fit
-from coder_stack.needs import EXTERNAL_PROVISIONERS
 from coder_stack.settings import Image, ProvisionerSettings
 
 __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]

@@ -29,8 +29,8 @@ from coder_stack.conditions import (
 )
 from coder_stack.dynamic.proxy_health import ProxyHealth
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
+from coder_stack.features import WORKSPACE_PROXIES
 from coder_stack.naming import fit
-from coder_stack.needs import WORKSPACE_PROXIES
 from coder_stack.settings import Image, ProxySettings
 
 __all__ = ["WorkspaceProxy", "WorkspaceProxyArgs"]

@@ -27,6 +27,7 @@ from coder_stack.dynamic.runtime.check import checked, filled
 from coder_stack.dynamic.runtime.props import Problem, Props, PropsModel
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import CoderdInputs, Session
+from coder_stack.features import GRACE_PERIOD
 
 __all__ = ["Entitlements", "EntitlementsProvider", "FeatureFacts"]
 
@@ -97,7 +98,7 @@ def stale(last: EntitlementFacts | None, reason: Reason) -> EntitlementFacts:
 
 def features_in_grace(facts: EntitlementFacts) -> list[str]:
     """Entitled, but not for long (E3)."""
-    return [name for name, each in facts.features.items() if each.entitlement == "grace_period"]
+    return [name for name, each in facts.features.items() if each.entitlement == GRACE_PERIOD]
 
 
 _MOVING = ("usage", "warnings", "checked_at")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from coder_stack.conditions import is_entitled
+from coder_stack.features import GRACE_PERIOD, is_entitled
 from coder_stack.operate.diagnosis.findings import Finding
 from coder_stack.operate.diagnosis.values import few
 
@@ -24,8 +24,8 @@ def entitlements(finding: Finding, context: object) -> str | None:
             return f"Coderd has a license now: tier `{now.get('tier')}`."
         return "Coderd has no license any more."
     old, new = _features(before), _features(now)
-    lost = [name for name in old if is_entitled(old, name) and not is_entitled(new, name)]
-    won = [name for name in new if is_entitled(new, name) and not is_entitled(old, name)]
+    lost = [name for name in old if _allowed(old, name) and not _allowed(new, name)]
+    won = [name for name in new if _allowed(new, name) and not _allowed(old, name)]
     grace = [name for name in new if _in_grace(new, name) and not _in_grace(old, name)]
     said = [
         f"{words} {few(sorted(names))}"
@@ -46,5 +46,9 @@ def _features(facts: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     return cast("Mapping[str, Mapping[str, Any]]", facts.get("features") or {})
 
 
+def _allowed(features: Mapping[str, Mapping[str, Any]], name: str) -> bool:
+    return is_entitled(features.get(name, {}).get("entitlement"))
+
+
 def _in_grace(features: Mapping[str, Mapping[str, Any]], name: str) -> bool:
-    return features.get(name, {}).get("entitlement") == "grace_period"
+    return features.get(name, {}).get("entitlement") == GRACE_PERIOD

@@ -10,9 +10,7 @@ import pytest
 from access_rules import needs_https
 from coder_stack import dynamic
 from coder_stack.coderd import Connection
-from coder_stack.conditions import is_entitled
 from coder_stack.dynamic.runtime.resource import CoderdResource
-from licensing_rules import ENTITLED
 from secret_rules import SECRET_OUTPUTS
 
 
@@ -31,12 +29,6 @@ def secrets_of_resources() -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def test_L9_every_secret_of_every_coderd_resource_is_asked_for() -> None:
     assert dict(secrets_of_resources()) == SECRET_OUTPUTS
-
-
-@pytest.mark.parametrize("entitlement", ["entitled", "grace_period", "not_entitled", ""])
-def test_E3_entitled_means_the_same(entitlement: str) -> None:
-    features = {"workspace_proxy": {"entitlement": entitlement}}
-    assert is_entitled(features, "workspace_proxy") == (entitlement in ENTITLED)
 
 
 @pytest.mark.parametrize(
