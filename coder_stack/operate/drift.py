@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from coder_stack.descriptors import ENTITLEMENTS, OPERATOR_ACCESS
 from coder_stack.operate.diagnosis import causes
 from coder_stack.operate.diagnosis import ignore_rules as rules
-from coder_stack.operate.diagnosis.causes import CauseContext
 from coder_stack.operate.diagnosis.findings import Finding, findings
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.events import EngineRun, Step
@@ -23,7 +23,7 @@ from coder_stack.settings import ConfigError, DriftSettings, load
 __all__ = ["DriftCheck", "check_drift", "drift_settings", "report_of"]
 
 _CLUSTER = "kubernetes:"
-_ACCESS = "pulumi-python:dynamic/coder:OperatorAccess"
+_ACCESS = OPERATOR_ACCESS.type
 """Its update gets another token, without which nothing else in coderd can be looked at."""
 
 
@@ -128,14 +128,14 @@ def report_of(stack: str, run: EngineRun, settings: DriftSettings, now: datetime
 def _resources(
     found: Sequence[Finding], run: EngineRun, settings: DriftSettings, now: datetime
 ) -> list[ResourceReport]:
-    context = CauseContext.of(_licensed(run), found)
+    stack = causes.stack_facts(_licensed(run), found)
     return [
         ResourceReport(
             urn=part.urn,
             type=part.type,
             name=part.name,
-            kind="replaced" if causes.another_license(part, context) else part.kind,
-            cause=causes.cause(part, context),
+            kind="replaced" if causes.another_license(part, stack) else part.kind,
+            cause=causes.cause(part, stack),
             properties=part.properties,
             ignored_by=reason,
         )
@@ -147,6 +147,6 @@ def _resources(
 def _licensed(run: EngineRun) -> object:
     """Whether coderd has any license now, if the entitlements could be read."""
     for step in run.refreshed.values():
-        if step.kind == "Entitlements" and step.new and not step.new.outputs.get("stale"):
+        if step.type == ENTITLEMENTS.type and step.new and not step.new.outputs.get("stale"):
             return step.new.outputs.get("has_license")
     return None

@@ -169,7 +169,7 @@ def test_D2_what_only_the_config_asks_for_is_told_apart_from_what_somebody_did(
     found = by_name(report)
     assert found["us-key"]["kind"] == "missing"
     assert found["us-key"]["cause"].endswith(
-        "is declared in organization `coder`, but was not made yet."
+        "is declared in organization `coder`, but was not created yet."
     )
     assert (found["eu-key"]["kind"], found["eu-provisioner-key-secret"]["cause"]) == (
         "unexpected",

@@ -39,7 +39,9 @@ def test_D2_S1_several_stacks_give_one_report_and_the_worst_exit_code(
     code, reports, progress = command(project, "drift", *both)
     assert (code, [each["result"] for each in reports]) == (2, ["clean", "drift"])
     assert [each["stack"] for each in reports] == [first, "second"]
-    assert reports[1]["resources"][0]["cause"] == "Part `part` is declared, but was not made yet."
+    assert (
+        reports[1]["resources"][0]["cause"] == "Part `part` is declared, but was not created yet."
+    )
     assert progress.count("started") == 2
 
     code, reports, _ = command(project, "drift", *both, "--stack", "nobody")

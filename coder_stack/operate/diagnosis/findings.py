@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from coder_stack.descriptors import DESCRIPTORS, ENTITLEMENTS, LICENSE
+from coder_stack.descriptors.descriptor import Drift
 from coder_stack.operate.diagnosis.values import ABSENT, find, is_secret, is_unknown, shown
 from coder_stack.operate.engine.events import EngineRun, Properties, Step
 from coder_stack.operate.report.model import Difference, Kind
 
 __all__ = ["Finding", "findings"]
 
-# Outputs that a refresh may find changed though no input did, and that tell of the world.
-_TELLING_OUTPUTS = {"OperatorAccess": ("accepted", "deployment_id")}
 Origin = Literal["world", "program"]
 _NOWHERE = Properties({}, {})
 
@@ -50,6 +50,18 @@ class Finding:
         """Of the differing properties."""
         return tuple(each.path for each in self.properties)
 
+    @property
+    def drift(self) -> Drift:
+        """Return what a descriptor needs to say why."""
+        return Drift(
+            name=self.name,
+            kind=self.kind,
+            origin=self.origin,
+            paths=self.paths,
+            recorded=self.recorded,
+            actual=self.actual,
+        )
+
     def with_only(self, properties: tuple[Difference, ...]) -> "Finding":
         """The same with fewer properties."""
         return replace(self, properties=properties)
@@ -70,7 +82,7 @@ def _only_secrets(finding: Finding) -> bool:
     follow from that one, as a Secret does from its key. A license is nobody's consequence.
     """
     shown_none = bool(finding.properties) and all(each.secret for each in finding.properties)
-    return finding.origin == "program" and shown_none and finding.resource != "License"
+    return finding.origin == "program" and shown_none and finding.type != LICENSE.type
 
 
 def _each(run: EngineRun) -> Iterator[Finding]:
@@ -89,16 +101,21 @@ def _in_world(seen: Step, plan: Step | None) -> Finding | None:
     if not properties:
         # These differ in outputs alone, of which the engine says nothing.
         was, now = recorded.outputs, actual.outputs
-        told = [n for n in _TELLING_OUTPUTS.get(seen.kind, ()) if was.get(n) != now.get(n)]
+        told = [n for n in _drift_outputs(seen.type) if was.get(n) != now.get(n)]
         properties = _differences(
             seen.kind, dict.fromkeys(told, True), Properties(was, {}), Properties(now, {})
         )
     if not properties:
         return None
     kind: Kind = "replaced" if plan and "replace" in plan.op else "changed"
-    if seen.kind == "Entitlements" and find(actual.outputs, "stale") is True:
+    if seen.type == ENTITLEMENTS.type and find(actual.outputs, "stale") is True:
         kind = "unknown"
     return _finding(seen, kind, "world", properties, recorded, actual)
+
+
+def _drift_outputs(type_: str) -> tuple[str, ...]:
+    descriptor = DESCRIPTORS.get(type_)
+    return descriptor.drift_outputs if descriptor else ()
 
 
 def _in_program(plan: Step) -> Finding | None:

@@ -1,13 +1,14 @@
 """Why an object in the cluster differs, in one sentence. Pure; see causes.py."""
 
+from coder_stack.descriptors.descriptor import few
 from coder_stack.operate.diagnosis.findings import Finding
-from coder_stack.operate.diagnosis.values import few, keys_of
+from coder_stack.operate.diagnosis.values import keys_of
 
-__all__ = ["kubernetes"]
+__all__ = ["kubernetes_cause"]
 
 
-def kubernetes(finding: Finding, context: object) -> str | None:
-    """By its kind and its own name, as `kubectl` shows it."""
+def kubernetes_cause(finding: Finding) -> str | None:
+    """Say what happened to it, by its kind and the name that `kubectl` shows."""
     thing = f"{finding.resource} `{_own_name(finding)}`"
     if finding.origin == "program":
         return _of_program(finding, thing)
@@ -53,7 +54,7 @@ def _deployment(finding: Finding, thing: str) -> str:
 def _of_program(finding: Finding, thing: str) -> str | None:
     match finding.kind:
         case "missing":
-            return f"{thing} is declared, but was not made yet."
+            return f"{thing} is declared, but was not created yet."
         case "unexpected":
             return f"{thing} is still in the cluster, but no longer declared."
         case "replaced":

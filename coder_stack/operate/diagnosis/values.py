@@ -9,20 +9,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-__all__ = ["ABSENT", "few", "find", "is_secret", "is_unknown", "keys_of", "shown"]
+from coder_stack.descriptors import DESCRIPTORS
+
+__all__ = ["ABSENT", "find", "is_secret", "is_unknown", "keys_of", "shown"]
 
 ABSENT = object()
 # How the engine writes what it will only know during an update, and what it must not show.
 _UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _SIGNATURE, _SECRET = "4dabf18193072939515e22adb298388d", "1b47061264138c4ac30d75fd1eb44270"
 _MASKED = "[secret]"
-_SECRET_PLACES = {
+_SECRET_FIELDS = {
     "Secret": ("data", "stringData"),
-    "OperatorAccess": ("token", "password", "password_hash"),
-    "License": ("jwt", "token"),
-    "ProvisionerKey": ("material", "adopt_material", "token"),
-    "WorkspaceProxyRegistration": ("proxy_token", "token"),
-    "SecretValue": ("value",),
+    **{each.name: (*each.secret_outputs, *each.secret_inputs) for each in DESCRIPTORS.values()},
 }
 _PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 _LONGEST = 300
@@ -55,7 +53,7 @@ def find(bag: object, path: str) -> object:
 def is_secret(kind: str, path: str, *values: object) -> bool:
     """By its place in a resource of that kind, or by a mark anywhere in a value."""
     place = next((key for key in keys_of(path) if isinstance(key, str)), "")
-    return place in _SECRET_PLACES.get(kind, ()) or any(_holds(each, _masked) for each in values)
+    return place in _SECRET_FIELDS.get(kind, ()) or any(_holds(each, _masked) for each in values)
 
 
 def is_unknown(value: object) -> bool:
@@ -71,13 +69,6 @@ def shown(value: object) -> str | None:
         return "(known after the next update)"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def few(names: Sequence[str]) -> str:
-    """Some of many by name."""
-    most = 3
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more if names else "no property is named"
 
 
 def _open(value: object) -> bool:

@@ -10,12 +10,12 @@ from typing import Any
 
 from pulumi.automation.events import EngineEvent, OpType, StepEventMetadata, StepEventStateMetadata
 
+from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.operate.diagnosis.values import find, is_secret, is_unknown
 
 __all__ = ["EngineRun", "Properties", "Step", "read_events"]
 
 _STACK = "pulumi:pulumi:Stack"
-_KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
 _NOTHING_DONE = (OpType.SAME, OpType.READ, OpType.REFRESH)
 
 
@@ -131,7 +131,11 @@ def _is_due_by_age(told: StepEventMetadata) -> bool:
     A generated name changes along with the age.
     """
     because = set(told.keys or ())
-    return told.type == _KEY and "issued_on" in because and because <= {"issued_on", "name"}
+    return (
+        told.type == PROVISIONER_KEY.type
+        and "issued_on" in because
+        and because <= {"issued_on", "name"}
+    )
 
 
 def _keep_outputs(run: EngineRun, told: StepEventMetadata) -> None:

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from coder_stack.operate.diagnosis.causes import CauseContext, cause
+from coder_stack.descriptors.descriptor import StackFacts
+from coder_stack.operate.diagnosis.causes import cause
 from coder_stack.operate.diagnosis.findings import Finding, Origin
 from coder_stack.operate.report.model import Difference, Kind
 from tests.unit.operate.told import CODER, urn_of
 
 KUBERNETES = "kubernetes:"
-LICENSED, BARE = CauseContext(licensed=True), CauseContext(licensed=False)
+LICENSED, BARE = StackFacts(licensed=True), StackFacts(licensed=False)
 
 
 def found(
@@ -84,7 +85,7 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
         ),
         (
             key("missing", origin="program"),
-            "Key `gpu-eu-3f9a` is declared in organization `coder`, but was not made yet.",
+            "Key `gpu-eu-3f9a` is declared in organization `coder`, but was not created yet.",
         ),
         (
             key("replaced", "name", "issued_on", origin="program"),
@@ -180,7 +181,7 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
     ],
 )
 def test_D2_the_cause_in_words(finding: Finding, sentence: str) -> None:
-    assert cause(finding, CauseContext()) == sentence
+    assert cause(finding, StackFacts()) == sentence
 
 
 @pytest.mark.parametrize(
@@ -188,10 +189,10 @@ def test_D2_the_cause_in_words(finding: Finding, sentence: str) -> None:
     [
         (LICENSED, "The license was replaced: another license is active in coderd."),
         (BARE, "The license was removed: coderd has none now."),
-        (CauseContext(), "The license is no longer in coderd."),
+        (StackFacts(), "The license is no longer in coderd."),
     ],
 )
 def test_L6_a_missing_license_is_told_by_what_coderd_has_instead(
-    world: CauseContext, sentence: str
+    stack: StackFacts, sentence: str
 ) -> None:
-    assert cause(found(LICENSE, "missing"), world) == sentence
+    assert cause(found(LICENSE, "missing"), stack) == sentence

@@ -1,0 +1,102 @@
+"""What a descriptor says about one kind of resource. Pure, and cheap to import."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "TYPE_PREFIX",
+    "Descriptor",
+    "Drift",
+    "StackFacts",
+    "allowed_again",
+    "few",
+    "named",
+]
+
+TYPE_PREFIX = "pulumi-python:dynamic/coder:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drift:
+    """How one resource differs, as far as a sentence about it needs to know.
+
+    `origin` is "world" if a refresh saw it, and "program" if only the plan has it.
+    """
+
+    name: str
+    kind: str
+    origin: str
+    paths: tuple[str, ...] = ()
+    recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    actual: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def gone(self) -> bool:
+        """Tell whether somebody deleted it."""
+        return (self.origin, self.kind) == ("world", "missing")
+
+    @property
+    def not_created(self) -> bool:
+        """Tell whether the program declares it and no update has created it."""
+        return (self.origin, self.kind) == ("program", "missing")
+
+
+@dataclass(frozen=True)
+class StackFacts:
+    """What other resources tell about the stack as a whole; None: nobody could say."""
+
+    licensed: bool | None = None
+    """Coderd has a license, no matter whose."""
+    deployment_changed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descriptor:
+    """One kind of resource that the program keeps in coderd, or reads there."""
+
+    name: str
+    """Last word of its Pulumi type."""
+    noun: str
+    """The object in messages."""
+    secret_fields: tuple[str, ...] = ()
+    """Outputs that hold a secret, beside `token`, which an earlier version kept in every state."""
+    secret_inputs: tuple[str, ...] = ()
+    """Inputs that hold a secret and that no state keeps."""
+    feature: str | None = None
+    """The licensed feature that it needs."""
+    drift_outputs: tuple[str, ...] = ()
+    """Outputs that a refresh may find changed, and that are drift though no input differs."""
+    cause: Callable[[Drift, StackFacts], str | None] | None = None
+    """Say in one sentence why it differs; None: a sentence that names the properties will do.
+
+    Its first letter is made a capital one by the caller.
+    """
+
+    @property
+    def type(self) -> str:
+        """The type in Pulumi's URNs."""
+        return f"{TYPE_PREFIX}{self.name}"
+
+    @property
+    def secret_outputs(self) -> list[str]:
+        """What Pulumi must encrypt in the state."""
+        return sorted({"token", *self.secret_fields})
+
+
+def few(names: Sequence[str]) -> str:
+    """Name some of many."""
+    most = 3
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more if names else "no property is named"
+
+
+def named(noun: str, drift: Drift) -> str:
+    """Name the object as coderd does."""
+    return f"{noun} `{drift.recorded.get('name') or drift.actual.get('name') or drift.name}`"
+
+
+def allowed_again(thing: str, drift: Drift) -> str:
+    """Say that the license opened or closed the gate."""
+    allows = "allows" if drift.recorded.get("enabled") is True else "no longer allows"
+    return f"The license {allows} {thing}."
