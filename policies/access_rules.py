@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pulumi_policy import EnforcementLevel, Severity
 
+from coder_stack.environment import ACCESS_URL, PRIMARY_URL, URL
 from pod_shapes import containers, has_pods, namespace_of
 from reading import Fault, Node
 from rule import Case, StackCase, resource_rule, stack_rule
@@ -14,7 +15,7 @@ __all__ = ["RULES", "needs_https"]
 
 _CODER = "pulumi-python:dynamic/coder:"
 _PROVISIONER = "coder-stack:index:Provisioner"
-_URLS = ("CODER_URL", "CODER_ACCESS_URL", "CODER_PRIMARY_ACCESS_URL")
+_URLS = (URL, ACCESS_URL, PRIMARY_URL)
 _RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
 # What a build needs to make, watch and remove workspaces (P1).
 _WORKSPACES = frozenset({"pods", "persistentvolumeclaims", "apps/deployments"})

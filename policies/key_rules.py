@@ -1,6 +1,6 @@
 """Rules on provisioner keys: names that coderd takes, who builds what, and rotation that is safe.
 
-The rule for names is the program's own (coder_stack.coderd.key_identity), not a copy of it.
+Names, reserved variables and their meaning come from the program (coderd_names.py, environment.py).
 """
 
 from collections import defaultdict
@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from coder_stack.coderd.key_identity import name_fault
+from coder_stack.coderd_names import key_name_fault
+from coder_stack.environment import DAEMON_KEY, SET_BY_DAEMON_KEY
 from pod_shapes import containers, has_pods, namespace_of
 from reading import Fault, Node, Resource
 from rule import Case, StackCase, resource_rule, stack_rule
@@ -17,9 +18,6 @@ from rule import Case, StackCase, resource_rule, stack_rule
 __all__ = ["RULES"]
 
 _KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
-_MATERIAL = "CODER_PROVISIONER_DAEMON_KEY"
-# The daemon refuses to start with these beside a key: the key says both.
-_IDENTITY = ("CODER_ORGANIZATION", "CODER_PROVISIONERD_TAGS", "CODER_PROVISIONER_DAEMON_PSK")
 _IDENTITY_FLAGS = ("--org", "-O", "--tag", "-t", "--psk")
 
 
@@ -30,7 +28,7 @@ def _is_key(type_: str) -> bool:
 def _name(case: Case) -> Iterator[Fault]:
     place = case.resource.props["base_name"]
     with case.look:
-        if fault := name_fault(place.text):
+        if fault := key_name_fault(place.text):
             yield place.fault(f"{fault}.")
 
 
@@ -124,9 +122,9 @@ def _identity(case: Case) -> Iterator[Fault]:
     for container in containers(case.resource, case.look):
         with case.look:
             env = {each["name"].text: each for each in case.look.each(container["env"])}
-            if _MATERIAL not in env:
+            if DAEMON_KEY not in env:
                 continue
-            for name in _IDENTITY:
+            for name in SET_BY_DAEMON_KEY:
                 if name in env:
                     yield env[name]["name"].fault(
                         f"remove {name}: the key determines it, and the daemon refuses both."

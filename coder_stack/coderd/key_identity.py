@@ -1,8 +1,8 @@
 """What makes a provisioner key the same key, when it is due for another one, and what it is called.
 
 Pure: no I/O, no clock of its own. `settle` is the whole decision of `check`: keep the key that is
-there, or say which properties ask for another one (K3, K5). Names follow coderd's rules (P2).
-Leaves alone how a key is made and deleted (provisioner_key.py).
+there, or say which properties ask for another one (K3, K5). Leaves alone coderd's rules for names
+(coderd_names.py) and how a key is made and deleted (procedures/keys.py).
 """
 
 import hashlib
@@ -11,21 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from coder_stack.coderd_names import LONGEST_KEY_NAME
+
 __all__ = [
-    "LONGEST_NAME",
-    "RESERVED_NAMES",
     "Identity",
     "KeyWish",
     "canonical_tags",
     "due_after",
     "generated_name",
-    "name_fault",
     "settle",
-    "tags_fault",
 ]
 
-LONGEST_NAME = 64
-RESERVED_NAMES = frozenset({"built-in", "user-auth", "psk"})
 _HASH = 10
 _SPREAD = 5
 """A key may fall due up to a fifth of its period early."""
@@ -93,7 +89,7 @@ def generated_name(wish: KeyWish, predecessor: str = "") -> str:
         predecessor,
     ]
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_HASH]
-    return f"{base[: LONGEST_NAME - _HASH - 1].rstrip('-')}-{digest}"
+    return f"{base[: LONGEST_KEY_NAME - _HASH - 1].rstrip('-')}-{digest}"
 
 
 def due_after(rotate_after_days: int, name: str) -> int:
@@ -109,28 +105,6 @@ def due_after(rotate_after_days: int, name: str) -> int:
 def canonical_tags(tags: Mapping[str, str]) -> dict[str, str]:
     """Sorted, otherwise verbatim as coderd stores them: order is no difference."""
     return {name: tags[name] for name in sorted(tags)}
-
-
-def name_fault(name: str) -> str | None:
-    """Why coderd (or the route that deletes a key by its name) would not take it; None if fine."""
-    if not name:
-        return "must not be empty"
-    if len(name.encode(errors="replace")) > LONGEST_NAME:
-        return f"must be at most {LONGEST_NAME} bytes"
-    if not (name.isascii() and name.isprintable()) or name != name.strip():
-        return "must be printable ASCII without spaces at its ends"
-    if "/" in name or name in (".", ".."):
-        return "must not hold '/' or be '.' or '..': coderd deletes keys by a path with their name"
-    if name.lower() in RESERVED_NAMES:
-        return f"must not be one of coderd's own: {', '.join(sorted(RESERVED_NAMES))}"
-    return None
-
-
-def tags_fault(tags: Mapping[str, str]) -> str | None:
-    """Why no daemon with these tags would ever get a job; None if fine."""
-    if tags.get("scope") == "user":
-        return "scope must not be 'user': with a key no user owns the daemon, so no job reaches it"
-    return None
 
 
 def _changes(wish: KeyWish, held: Identity, today: date) -> tuple[str, ...]:

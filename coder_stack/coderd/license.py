@@ -13,13 +13,14 @@ from typing import cast
 from uuid import UUID
 
 from coder_stack.coderd.models import LicenseRecord
+from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
 __all__ = ["LicenseClaims", "NotALicense", "find_license", "fingerprint", "read_license"]
 
 # Licenses have about a thousand characters; more than this is some other file.
 _LONGEST = 64 * 1024
 
-_PREMIUM_ONLY = frozenset({"custom_roles", "multiple_organizations"})
+_PREMIUM_ONLY = frozenset({"custom_roles", MULTIPLE_ORGANIZATIONS})
 # Every feature of coderd 2.30 that is on or off; a feature set does not grant the limits.
 _SWITCHES = frozenset(
     {

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, JsonValue, SecretStr
 
-from coder_stack.features import GRACE_PERIOD, is_entitled
+from coder_stack.features import GRACE_PERIOD, MULTIPLE_ORGANIZATIONS, is_entitled
 
 __all__ = [
     "ApiToken",
@@ -225,7 +225,7 @@ class EntitlementsRecord(ApiModel):
             return "none"
         if self.trial:
             return "trial"
-        premium = self.entitled("custom_roles") or self.entitled("multiple_organizations")
+        premium = self.entitled("custom_roles") or self.entitled(MULTIPLE_ORGANIZATIONS)
         return "premium" if premium else "enterprise"
 
 

@@ -37,13 +37,12 @@ from coder_stack.conditions import (
 )
 from coder_stack.dynamic.daemons_connected import DaemonsConnected
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
+from coder_stack.environment import DAEMON_KEY, DAEMON_NAME, URL
 from coder_stack.features import EXTERNAL_PROVISIONERS
 from coder_stack.naming import fit
 from coder_stack.settings import Image, ProvisionerSettings
 
 __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
-
-_DAEMON_NAME = "CODER_PROVISIONER_DAEMON_NAME"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,11 +171,9 @@ class Provisioner(pulumi.ComponentResource):
             image=want.image or self._args.image,
             args=["provisionerd", "start", *want.args],
             env=[
-                {"name": "CODER_URL", "value": want.url or self._args.url},
-                secret_env(
-                    "CODER_PROVISIONER_DAEMON_KEY", self.secret.metadata.name, want.key.secret_key
-                ),
-                {"name": _DAEMON_NAME, "valueFrom": pod_name},
+                {"name": URL, "value": want.url or self._args.url},
+                secret_env(DAEMON_KEY, self.secret.metadata.name, want.key.secret_key),
+                {"name": DAEMON_NAME, "valueFrom": pod_name},
             ],
         )
 
@@ -256,7 +253,7 @@ def age_in_days(created_at: str, today: date) -> int | None:
 def _names_itself(want: ProvisionerSettings) -> bool:
     """Whether the config gives the daemons other names than those of their pods."""
     flagged = any(each.split("=", 1)[0] == "--name" for each in want.args)
-    return flagged or _DAEMON_NAME in {*want.env, *want.secret_env}
+    return flagged or DAEMON_NAME in {*want.env, *want.secret_env}
 
 
 def _status(want: ProvisionerSettings, found: _Seen) -> Status:

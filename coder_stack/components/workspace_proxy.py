@@ -29,6 +29,7 @@ from coder_stack.conditions import (
 )
 from coder_stack.dynamic.proxy_health import ProxyHealth
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
+from coder_stack.environment import ACCESS_URL, PRIMARY_URL
 from coder_stack.features import WORKSPACE_PROXIES
 from coder_stack.naming import fit
 from coder_stack.settings import Image, ProxySettings
@@ -134,8 +135,8 @@ class WorkspaceProxy(pulumi.ComponentResource):
     def _container(self) -> Container:
         want = self._settings
         plain: dict[str, pulumi.Input[str] | None] = {
-            "CODER_PRIMARY_ACCESS_URL": want.primary_url or self._args.primary_url,
-            "CODER_ACCESS_URL": want.access_url,
+            PRIMARY_URL: want.primary_url or self._args.primary_url,
+            ACCESS_URL: want.access_url,
             "CODER_WILDCARD_ACCESS_URL": want.wildcard_access_url,
             "CODER_PROXY_DERP_ONLY": "true" if want.derp_only else None,
             "CODER_HTTP_ADDRESS": f"0.0.0.0:{_HTTP_PORT}",

@@ -21,6 +21,7 @@ from coder_stack.coderd.procedures.proxies import (
     register_proxy,
     remove_proxy,
 )
+from coder_stack.coderd_names import proxy_name_fault
 from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.licensed import (
@@ -216,10 +217,8 @@ def _looks(known: Known) -> dict[str, str]:
 def _problems(known: Known) -> list[Problem]:
     name, shown = known.get("name", "proxy"), known.get("display_name", "")
     found: list[Problem] = []
-    if not name or name != name.strip() or "/" in name or not name.isprintable():
-        found.append(Problem("name", "must be one line without '/' or spaces at its ends"))
-    if name.lower() in ("primary", "me"):
-        found.append(Problem("name", "must not be one of coderd's own: primary, me"))
+    if fault := proxy_name_fault(name):
+        found.append(Problem("name", fault))
     if len(shown) > _LONGEST_DISPLAY_NAME or shown != shown.strip():
         found.append(
             Problem("display_name", "must be at most 64 characters, no spaces at its ends")

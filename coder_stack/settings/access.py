@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from coder_stack.coderd_names import HYPHENATED, HYPHENATED_RULE
 from coder_stack.settings.part import (
     Clash,
     CoderName,
@@ -98,11 +99,7 @@ class AccessSettings(Part):
     token_name: (
         Annotated[
             str,
-            Shape(
-                r"[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
-                "letters and digits with single '-' between them, at most 64",
-                64,
-            ),
+            Shape(HYPHENATED, f"{HYPHENATED_RULE}, at most 64", 64),
         ]
         | None
     ) = Field(

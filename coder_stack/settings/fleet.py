@@ -5,7 +5,15 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from coder_stack.coderd.key_identity import name_fault, tags_fault
+from coder_stack.coderd_names import (
+    HYPHENATED,
+    HYPHENATED_RULE,
+    LONGEST_ORGANIZATION_NAME,
+    key_name_fault,
+    proxy_name_fault,
+    tags_fault,
+)
+from coder_stack.environment import SET_BY_DAEMON_KEY
 from coder_stack.settings.control_plane import PodDisruptionBudget, Service
 from coder_stack.settings.part import (
     Clash,
@@ -23,15 +31,11 @@ from coder_stack.settings.workload import Image, Probe, WorkloadSettings
 
 __all__ = ["KeySettings", "ProvisionerSettings", "ProxySettings"]
 
-# The real daemon refuses to start with these beside a key: the key says both.
-_OF_THE_KEY = ("CODER_ORGANIZATION", "CODER_PROVISIONERD_TAGS", "CODER_PROVISIONER_DAEMON_PSK")
-
-
 _Env = TypeVar("_Env", str, SecretRef)
 
 
 def _key_name(value: str) -> str:
-    if fault := name_fault(value):
+    if fault := key_name_fault(value):
         raise ValueError(fault)
     return value
 
@@ -43,14 +47,13 @@ def _tags(value: dict[str, str]) -> dict[str, str]:
 
 
 def _proxy_name(value: str) -> str:
-    # Coderd keeps both words for itself: the deployment, and the proxy that asks.
-    if value in ("primary", "me"):
-        raise ValueError("must not be primary or me: coderd reserves both")
+    if fault := proxy_name_fault(value):
+        raise ValueError(fault)
     return value
 
 
 def _no_identity(value: dict[str, _Env]) -> dict[str, _Env]:
-    if found := sorted(set(value) & set(_OF_THE_KEY)):
+    if found := sorted(set(value) & set(SET_BY_DAEMON_KEY)):
         raise ValueError(f"must not set {', '.join(found)}: the key determines it")
     return value
 
@@ -108,9 +111,9 @@ class ProvisionerSettings(WorkloadSettings):
     organization: Annotated[
         str,
         Shape(
-            r"[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
-            "the name of an organization: letters and digits with single '-' between them",
-            36,
+            HYPHENATED,
+            f"the name of an organization: {HYPHENATED_RULE}",
+            LONGEST_ORGANIZATION_NAME,
         ),
     ] = Field(default="coder", description="Name of an existing organization.")
     namespace: Label | None = Field(
@@ -153,7 +156,7 @@ class ProvisionerSettings(WorkloadSettings):
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
         """Without a name of its own, the key takes the provisioner's."""
         yield from super().clashes(unsure)
-        if "key" not in unsure and not self.key.name and (fault := name_fault(self.name)):
+        if "key" not in unsure and not self.key.name and (fault := key_name_fault(self.name)):
             yield Clash("name", f"{fault}, or set key.name")
 
 

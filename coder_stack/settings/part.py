@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, core_schema
 
+from coder_stack.coderd_names import HYPHENATED, HYPHENATED_RULE
 from coder_stack.naming import LABEL_RULE
 
 __all__ = [
@@ -124,8 +125,8 @@ WildcardHost = Annotated[
 CoderName = Annotated[
     str,
     Shape(
-        r"(?!(?:new|create)$)[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*",
-        "letters and digits with single '-' between them, at most 32, and not new or create",
+        rf"(?!(?:new|create)$){HYPHENATED}",
+        f"{HYPHENATED_RULE}, at most 32, and not new or create",
         32,
         "name",
     ),

@@ -90,8 +90,8 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
         (
             {"provisioners": [{"name": "psk"}]},
             (
-                "provisioners[0].name: must not be one of coderd's own: built-in, psk, user-auth, "
-                "or set key.name"
+                "provisioners[0].name: must not be a name that coderd reserves: built-in, psk, "
+                "user-auth, or set key.name"
             ),
         ),
         (

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from coder_stack.coderd.call import Call, quoted
 from coder_stack.coderd.caller import Caller
 from coder_stack.coderd.models import ApiModel, List, Organization
+from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
 __all__ = ["OrganizationEndpoints"]
 
@@ -22,7 +23,6 @@ _ORGANIZATION = TypeAdapter(Organization)
 _ORGANIZATIONS = TypeAdapter[tuple[Organization, ...]](List[Organization])
 _WORKSPACES = TypeAdapter(_Workspaces)
 _PATH = ("api", "v2", "organizations")
-_FEATURE = "multiple_organizations"
 
 
 class OrganizationEndpoints(Caller):
@@ -63,7 +63,7 @@ class OrganizationEndpoints(Caller):
                 "description": description,
                 "icon": icon,
             },
-            feature=_FEATURE,
+            feature=MULTIPLE_ORGANIZATIONS,
         )
         return self._ask(call, _ORGANIZATION)
 
@@ -91,7 +91,7 @@ class OrganizationEndpoints(Caller):
             method="PATCH",
             path=(*_PATH, str(organization)),
             body={field: value for field, value in wanted.items() if value is not None},
-            feature=_FEATURE,
+            feature=MULTIPLE_ORGANIZATIONS,
             repeatable=True,
         )
         return self._ask(call, _ORGANIZATION)
@@ -102,7 +102,7 @@ class OrganizationEndpoints(Caller):
             operation=f"delete organization {quoted(organization)}",
             method="DELETE",
             path=(*_PATH, str(organization)),
-            feature=_FEATURE,
+            feature=MULTIPLE_ORGANIZATIONS,
         )
         self._done(call)
 

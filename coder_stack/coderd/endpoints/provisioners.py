@@ -19,6 +19,7 @@ from coder_stack.coderd.models import (
     NewProvisionerKey,
     ProvisionerDaemon,
 )
+from coder_stack.features import EXTERNAL_PROVISIONERS
 
 __all__ = ["ProvisionerEndpoints"]
 
@@ -27,7 +28,6 @@ _KEY = TypeAdapter(KeyRecord)
 _KEYS = TypeAdapter[tuple[KeyRecord, ...]](List[KeyRecord])
 _KEY_DAEMONS = TypeAdapter[tuple[KeyDaemons, ...]](List[KeyDaemons])
 _DAEMONS = TypeAdapter[tuple[ProvisionerDaemon, ...]](List[ProvisionerDaemon])
-_FEATURE = "external_provisioner_daemons"
 
 
 class ProvisionerEndpoints(Caller):
@@ -39,7 +39,7 @@ class ProvisionerEndpoints(Caller):
             operation=f"list provisioner keys of organization {quoted(organization)}",
             method="GET",
             path=_keys(organization),
-            feature=_FEATURE,
+            feature=EXTERNAL_PROVISIONERS,
         )
         return self._ask(call, _KEYS)
 
@@ -53,7 +53,7 @@ class ProvisionerEndpoints(Caller):
             path=_keys(organization),
             success=frozenset({201}),
             body={"name": name, "tags": dict(tags or {})},
-            feature=_FEATURE,
+            feature=EXTERNAL_PROVISIONERS,
         )
         return self._ask(call, _NEW_KEY)
 
@@ -64,7 +64,7 @@ class ProvisionerEndpoints(Caller):
             method="DELETE",
             path=(*_keys(organization), name),
             success=frozenset({204}),
-            feature=_FEATURE,
+            feature=EXTERNAL_PROVISIONERS,
         )
         self._done(call)
 
@@ -91,7 +91,7 @@ class ProvisionerEndpoints(Caller):
             operation=f"list daemons by key of organization {quoted(organization)}",
             method="GET",
             path=(*_keys(organization), "daemons"),
-            feature=_FEATURE,
+            feature=EXTERNAL_PROVISIONERS,
         )
         return self._ask(call, _KEY_DAEMONS)
 

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter
 from coder_stack.coderd.call import Call, quoted
 from coder_stack.coderd.caller import Caller
 from coder_stack.coderd.models import ApiModel, List, ProxyRecord, RegisteredProxy
+from coder_stack.features import WORKSPACE_PROXIES
 
 __all__ = ["ProxyEndpoints"]
 
@@ -19,7 +20,6 @@ _REGIONS = TypeAdapter(_Regions)
 _PROXY = TypeAdapter(ProxyRecord)
 _REGISTERED = TypeAdapter(RegisteredProxy)
 _PATH = ("api", "v2", "workspaceproxies")
-_FEATURE = "workspace_proxy"
 
 
 class ProxyEndpoints(Caller):
@@ -27,7 +27,9 @@ class ProxyEndpoints(Caller):
 
     def workspace_proxies(self) -> tuple[ProxyRecord, ...]:
         """The primary first, then the others; deleted ones are left out."""
-        call = Call(operation="list workspace proxies", method="GET", path=_PATH, feature=_FEATURE)
+        call = Call(
+            operation="list workspace proxies", method="GET", path=_PATH, feature=WORKSPACE_PROXIES
+        )
         return self._ask(call, _REGIONS).regions
 
     def workspace_proxy(self, proxy: str) -> ProxyRecord:
@@ -36,7 +38,7 @@ class ProxyEndpoints(Caller):
             operation=f"look up workspace proxy {quoted(proxy)}",
             method="GET",
             path=(*_PATH, proxy),
-            feature=_FEATURE,
+            feature=WORKSPACE_PROXIES,
         )
         return self._ask(call, _PROXY)
 
@@ -50,7 +52,7 @@ class ProxyEndpoints(Caller):
             path=_PATH,
             success=frozenset({201}),
             body={"name": name, "display_name": display_name, "icon": icon},
-            feature=_FEATURE,
+            feature=WORKSPACE_PROXIES,
         )
         return self._ask(call, _REGISTERED)
 
@@ -75,7 +77,7 @@ class ProxyEndpoints(Caller):
                 "icon": icon,
                 "regenerate_token": regenerate_token,
             },
-            feature=_FEATURE,
+            feature=WORKSPACE_PROXIES,
             # A second new token would make the first, perhaps already in use, worthless.
             repeatable=not regenerate_token,
         )
@@ -87,6 +89,6 @@ class ProxyEndpoints(Caller):
             operation=f"delete workspace proxy {quoted(proxy)}",
             method="DELETE",
             path=(*_PATH, proxy),
-            feature=_FEATURE,
+            feature=WORKSPACE_PROXIES,
         )
         self._done(call)

@@ -14,6 +14,7 @@ from coder_stack.components.parts.control_plane_workload import (
     ControlPlaneWorkload,
 )
 from coder_stack.components.parts.pod import Container, probe, secret_env
+from coder_stack.environment import ACCESS_URL
 from coder_stack.naming import fit
 from coder_stack.settings import ControlPlaneSettings
 
@@ -46,7 +47,7 @@ def _env(want: ControlPlaneSettings) -> list[dict[str, Any]]:
     plain = {
         "CODER_HTTP_ADDRESS": f"0.0.0.0:{HTTP_PORT}",
         # Without an access URL coderd opens a tunnel to the internet.
-        "CODER_ACCESS_URL": want.access_url or want.in_cluster_url,
+        ACCESS_URL: want.access_url or want.in_cluster_url,
     }
     if want.wildcard_access_url:
         plain["CODER_WILDCARD_ACCESS_URL"] = want.wildcard_access_url

@@ -15,10 +15,9 @@ from coder_stack.coderd.key_identity import (
     Identity,
     KeyWish,
     canonical_tags,
-    name_fault,
     settle,
-    tags_fault,
 )
+from coder_stack.coderd_names import key_name_fault, tags_fault
 from coder_stack.dynamic.runtime.base import CheckRequest
 from coder_stack.dynamic.runtime.licensed import LicensedInputs, closed_again
 from coder_stack.dynamic.runtime.props import Problem, PropsSecret
@@ -152,7 +151,7 @@ def _frozen(old: KeyInputs) -> dict[str, Any]:
 
 def _problems(known: Mapping[str, Any]) -> list[Problem]:
     faults = {
-        "base_name": name_fault(known["base_name"]) if "base_name" in known else None,
+        "base_name": key_name_fault(known["base_name"]) if "base_name" in known else None,
         "tags.scope": tags_fault(known["tags"]) if "tags" in known else None,
     }
     return [Problem(path, fault) for path, fault in faults.items() if fault]
