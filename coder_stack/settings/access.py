@@ -24,34 +24,29 @@ from coder_stack.settings.part import (
 __all__ = ["AccessSettings", "LicenseSecret", "LicenseSettings", "PasswordSecret", "TokenSecret"]
 
 
-class TokenSecret(Part):
+class _SecretAnywhere(Part):
+    name: ObjectName = Field(description="Name of the Secret.")
+    namespace: Label | None = Field(
+        default=None, description="Namespace of the Secret. Default: coderd's."
+    )
+
+
+class TokenSecret(_SecretAnywhere):
     """A Kubernetes Secret with a session token."""
 
-    name: ObjectName = Field(description="Name of the Secret.")
     key: SecretKey = Field(default="token", description="Key in the Secret's data.")
-    namespace: Label | None = Field(
-        default=None, description="Namespace of the Secret. Default: coderd's."
-    )
 
 
-class LicenseSecret(Part):
+class LicenseSecret(_SecretAnywhere):
     """A Kubernetes Secret with a license."""
 
-    name: ObjectName = Field(description="Name of the Secret.")
     key: SecretKey = Field(default="license", description="Key in the Secret's data.")
-    namespace: Label | None = Field(
-        default=None, description="Namespace of the Secret. Default: coderd's."
-    )
 
 
-class PasswordSecret(Part):
+class PasswordSecret(_SecretAnywhere):
     """A Kubernetes Secret with the first user's password."""
 
-    name: ObjectName = Field(description="Name of the Secret.")
     key: SecretKey = Field(default="password", description="Key in the Secret's data.")
-    namespace: Label | None = Field(
-        default=None, description="Namespace of the Secret. Default: coderd's."
-    )
 
 
 class AccessSettings(Part):
@@ -88,9 +83,7 @@ class AccessSettings(Part):
     )
     password_secret: PasswordSecret | None = Field(
         default=None,
-        description=(
-            "Secret with the first user's password. Default: the secret config `initialPassword`."
-        ),
+        description="Secret with the first user's password. Default: config `initialPassword`.",
     )
     username: CoderName = Field(default="admin", description="Name of the first user.")
     email: Annotated[
@@ -110,10 +103,7 @@ class AccessSettings(Part):
         ),
     )
     token_days: int = Field(
-        default=365,
-        ge=1,
-        le=3650,
-        description="Lifetime in days of the token that the stack creates.",
+        default=365, ge=1, le=3650, description="Lifetime in days of the stack's token."
     )
     wait_seconds: int = Field(
         default=180, ge=1, le=900, description="How long to wait for coderd to start."
@@ -131,8 +121,7 @@ class LicenseSettings(Part):
     """The license. Its text is the secret config `licenseJwt` or in a Kubernetes Secret."""
 
     secret: LicenseSecret | None = Field(
-        default=None,
-        description="Secret with the license. Default: the secret config `licenseJwt`.",
+        default=None, description="Secret with the license. Default: config `licenseJwt`."
     )
     warn_days: int = Field(
         default=30, ge=0, le=365, description="Warn this many days before the license expires."

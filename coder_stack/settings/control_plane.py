@@ -56,9 +56,7 @@ class Service(Part):
         default="ClusterIP", description="Type of the Service."
     )
     port: int = Field(default=80, ge=1, le=65535, description="Port for http.")
-    tls_port: int = Field(
-        default=443, ge=1, le=65535, description="Port for https, if `tls` is set."
-    )
+    tls_port: int = Field(default=443, ge=1, le=65535, description="Port for https, with `tls`.")
     annotations: Annotations = Field(default={}, description="Annotations for the Service.")
 
 
@@ -106,8 +104,7 @@ class PodDisruptionBudget(Part):
     """A PodDisruptionBudget: how many pods may be evicted at once."""
 
     min_available: Pods | None = Field(
-        default=None,
-        description="Pods that must stay available: a number, or a percentage such as `50%`.",
+        default=None, description="Pods that must stay available: a number, or e.g. `50%`."
     )
     max_unavailable: Pods | None = Field(
         default=None, description="Pods that may be unavailable. Default: 1, if neither is set."
@@ -135,9 +132,7 @@ class ServiceMonitor(Part):
     interval: Annotated[str, Shape(r"[0-9]+(?:ms|s|m|h)", "a duration, e.g. 30s")] = Field(
         default="30s", description="Scrape interval."
     )
-    labels: Labels = Field(
-        default={}, description="Labels that your Prometheus selects ServiceMonitors by."
-    )
+    labels: Labels = Field(default={}, description="Labels that your Prometheus selects.")
 
 
 class ControlPlaneSettings(WorkloadSettings):
@@ -184,8 +179,7 @@ class ControlPlaneSettings(WorkloadSettings):
         default=None, description="A ServiceMonitor, with coderd's metrics enabled. Default: none."
     )
     workspace_deployments: bool = Field(
-        default=True,
-        description="Allow templates to create Deployments, not only pods and volumes.",
+        default=True, description="Let templates create Deployments, not only pods and volumes."
     )
     workspace_namespaces: tuple[Label, ...] = Field(
         default=(), strict=False, description="Additional existing namespaces for workspaces."

@@ -25,9 +25,7 @@ class IgnoreRule(Part):
         min_length=1, description="Pattern for the resource's URN or type; `*` matches anything."
     )
     properties: tuple[str, ...] = Field(
-        default=(),
-        strict=False,
-        description="Property paths to ignore. Default: the whole resource.",
+        default=(), strict=False, description="Property paths. Default: the whole resource."
     )
     reason: str = Field(min_length=1, description="Why it is ignored. Shown in every report.")
     until: Annotated[date, BeforeValidator(_day, json_schema_input_type=date)] = Field(

@@ -73,8 +73,7 @@ class KeySettings(Part):
         ),
     )
     tags: Annotated[dict[str, str], AfterValidator(_tags)] = Field(
-        default={},
-        description="Provisioner tags. They select the templates that the daemons build.",
+        default={}, description="Provisioner tags: which templates the daemons build."
     )
     rotate_after_days: int | None = Field(
         default=None,
@@ -128,16 +127,13 @@ class ProvisionerSettings(WorkloadSettings):
     )
     image: Image | None = Field(default=None, description="Image. Default: the control plane's.")
     url: Url | None = Field(
-        default=None,
-        description="URL at which the daemons reach coderd. Default: coderd's Service.",
+        default=None, description="URL for the daemons to reach coderd. Default: its Service."
     )
     args: tuple[str, ...] = Field(
         default=(), strict=False, description="Additional arguments for `provisionerd start`."
     )
     termination_grace_period_seconds: int = Field(
-        default=600,
-        ge=0,
-        description="Time that running builds have to finish before a pod is killed.",
+        default=600, ge=0, description="Time for running builds to finish before a pod is killed."
     )
     connect_timeout_seconds: int = Field(
         default=150,
@@ -146,8 +142,7 @@ class ProvisionerSettings(WorkloadSettings):
         description="How long an update waits for the daemons before it fails.",
     )
     workspace_deployments: bool = Field(
-        default=True,
-        description="Allow templates to create Deployments, not only pods and volumes.",
+        default=True, description="Let templates create Deployments, not only pods and volumes."
     )
     workspace_namespaces: tuple[Label, ...] = Field(
         default=(), strict=False, description="Additional existing namespaces for workspaces."
@@ -168,19 +163,14 @@ class ProxySettings(WorkloadSettings):
     )
     display_name: Annotated[
         str,
-        Shape(
-            r"(?:\S(?:.*\S)?)?", "at most 64 characters, without spaces at the beginning or end", 64
-        ),
+        Shape(r"(?:\S(?:.*\S)?)?", "at most 64 characters, no spaces at either end", 64),
     ] = Field(default="", description="Name that users see. Default: the name.")
     icon: str = Field(default="", description="Path or URL of an icon. Default: a globe.")
     access_url: Url = Field(description="URL at which users reach the proxy.")
     wildcard_access_url: WildcardHost | None = Field(
-        default=None,
-        description="Host for workspace apps on subdomains, e.g. `*.eu.example.com`.",
+        default=None, description="Host for workspace apps on subdomains."
     )
-    derp_only: bool = Field(
-        default=False, description="Only relay connections (DERP). Do not serve workspace apps."
-    )
+    derp_only: bool = Field(default=False, description="Only relay connections; serve no apps.")
     namespace: Label | None = Field(
         default=None, description="Existing namespace. Default: coderd's."
     )

@@ -94,14 +94,13 @@ def _key_names(draft: Draft) -> Iterator[Clash]:
             place = f"{path}.key.name" if part.key.name else f"{path}.name"
             found = (place, part.key.name or part.name)
             names.setdefault(part.organization.lower(), []).append(found)
-    for organization, used in names.items():
+    for used in names.values():
         for path, name, earlier in _repeated(used):
             # Equal names of provisioners are told already.
             if ".key." in path + earlier:
                 yield Clash(
                     path,
-                    f"must be unique in organization {organization}: {earlier} already uses "
-                    f'"{name}"',
+                    f'must be unique in its organization: {earlier} already uses "{name}"',
                 )
 
 
@@ -127,9 +126,7 @@ def _objects(draft: Draft) -> Iterator[Clash]:
                 yield Clash(f"{path}.{claim.field}", f"{named} already belongs to {owner}")
             user = borrowed.get((claim.namespace, claim.name))
             if claim.kind == "Secret" and user:
-                yield Clash(
-                    f"{path}.{claim.field}", f"{named} is used by {user}: choose another name"
-                )
+                yield Clash(f"{path}.{claim.field}", f"{named} is used by {user}: use another")
 
 
 def _namesakes(one: WorkloadSettings, other: WorkloadSettings) -> bool:

@@ -43,8 +43,7 @@ class Image(Part):
     digest: (
         Annotated[str, Shape(r"sha256:[0-9a-f]{64}", "sha256: and 64 hexadecimal digits")] | None
     ) = Field(
-        default=None,
-        description="Digest to pin the image to. Kubernetes then ignores the tag.",
+        default=None, description="Digest to pin the image to. Kubernetes then ignores the tag."
     )
     pull_policy: Literal["Always", "IfNotPresent", "Never"] = Field(
         default="IfNotPresent", description="When the kubelet pulls the image."
@@ -75,9 +74,7 @@ class Probe(Part):
     initial_delay_seconds: int = Field(default=0, ge=0, description="Delay before the first probe.")
     period_seconds: int = Field(default=10, ge=1, description="Time between two probes.")
     timeout_seconds: int = Field(default=1, ge=1, description="Timeout of a probe.")
-    failure_threshold: int = Field(
-        default=3, ge=1, description="Consecutive failures after which the probe has failed."
-    )
+    failure_threshold: int = Field(default=3, ge=1, description="Consecutive failures that count.")
 
 
 class WorkloadSettings(Part):
@@ -118,9 +115,7 @@ class WorkloadSettings(Part):
         default=(), strict=False, description="Additional volumes, as in Kubernetes."
     )
     volume_mounts: tuple[Manifest, ...] = Field(
-        default=(),
-        strict=False,
-        description="Additional volume mounts of the container, as in Kubernetes.",
+        default=(), strict=False, description="Additional volume mounts, as in Kubernetes."
     )
     ca_bundles: tuple[SecretRef, ...] = Field(
         default=(),
@@ -135,8 +130,7 @@ class WorkloadSettings(Part):
         ),
     )
     pod_security_context: Manifest = Field(
-        default={},
-        description="Security context of the pod, as in Kubernetes. Merged over safe defaults.",
+        default={}, description="Security context of the pod, merged over safe defaults."
     )
 
     def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:

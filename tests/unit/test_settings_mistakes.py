@@ -105,7 +105,7 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
         (
             {"provisioners": [{"name": "a"}, {"name": "b", "key": {"name": "A"}}]},
             (
-                "provisioners[1].key.name: must be unique in organization coder: "
+                "provisioners[1].key.name: must be unique in its organization: "
                 'provisioners[0].name already uses "A"'
             ),
         ),
@@ -130,7 +130,7 @@ def paths(config: dict[str, Any], secrets: dict[str, str] | None = None) -> list
             },
             (
                 "provisioners[0].name: Secret a-provisioner-key in namespace coder is used by "
-                "controlPlane.database.secretName: choose another name"
+                "controlPlane.database.secretName: use another"
             ),
         ),
     ],
