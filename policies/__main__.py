@@ -1,6 +1,6 @@
-"""The policy pack, as `pulumi preview --policy-pack policies` starts it.
+"""Start the policy pack for `pulumi preview --policy-pack policies`.
 
-The only place that constructs a PolicyPack: that call serves the engine and never returns.
+Only this module constructs a PolicyPack: that call serves the engine and never returns.
 """
 
 from pulumi_policy import PolicyPack

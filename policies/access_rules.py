@@ -1,4 +1,4 @@
-"""Rules on who reaches what: coderd over https, roles without wildcards, networks with a policy."""
+"""Rules on access: coderd over https, roles without wildcards, namespaces with a NetworkPolicy."""
 
 from collections.abc import Iterator
 from ipaddress import IPv6Address, ip_address
@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from pulumi_policy import EnforcementLevel, Severity
 
 from coder_stack.environment import ACCESS_URL, PRIMARY_URL, URL
-from pod_shapes import containers, has_pods, namespace_of
-from reading import Fault, Node
-from rule import Case, StackCase, resource_rule, stack_rule
+from pod_specs import containers, has_pods, namespace_of
+from properties import Property, Violation
+from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
 __all__ = ["RULES", "needs_https"]
 
@@ -17,7 +17,7 @@ _CODER = "pulumi-python:dynamic/coder:"
 _PROVISIONER = "coder-stack:index:Provisioner"
 _URLS = (URL, ACCESS_URL, PRIMARY_URL)
 _RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
-# What a build needs to make, watch and remove workspaces (P1).
+# What a build needs to create, watch and delete workspaces (P1).
 _WORKSPACES = frozenset({"pods", "persistentvolumeclaims", "apps/deployments"})
 _VERBS = frozenset(
     {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
@@ -25,7 +25,7 @@ _VERBS = frozenset(
 
 
 def needs_https(url: str) -> bool:
-    """Whether plain http would leave this machine or the cluster."""
+    """Return whether plain http would leave this machine or the cluster."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").rstrip(".")
@@ -46,78 +46,78 @@ def _is_loopback(host: str) -> bool:
 
 
 def _in_cluster(host: str) -> bool:
-    """`service.namespace.svc`, with or without the cluster's domain."""
+    """Return whether it is `service.namespace.svc`, with or without the cluster's domain."""
     parts = host.split(".")
     return len(parts) > 2 and parts[2] == "svc" and parts[3:] in ([], ["cluster", "local"])
 
 
-def _https(case: Case) -> Iterator[Fault]:
+def _https(case: Case) -> Iterator[Violation]:
     if case.resource.type.startswith(_CODER):
-        with case.look:
+        with case.known:
             url = case.resource.props.at("connection", "url")
             if needs_https(url.text):
-                yield url.fault("use https: requests carry tokens and keys.")
+                yield url.violation("use https: requests carry tokens and keys.")
         return
-    for container in containers(case.resource, case.look):
-        for each in case.look.each(container["env"]):
-            with case.look:
+    for container in containers(case.resource, case.known):
+        for each in case.known.each(container["env"]):
+            with case.known:
                 if each["name"].text in _URLS and needs_https(each["value"].text):
-                    yield each["value"].fault(f"use https for {each['name'].text}.")
+                    yield each["value"].violation(f"use https for {each['name'].text}.")
 
 
-def _wildcards(case: Case) -> Iterator[Fault]:
-    for rule in case.look.each(case.resource.props["rules"]):
+def _wildcards(case: Case) -> Iterator[Violation]:
+    for rule in case.known.each(case.resource.props["rules"]):
         for field in ("apiGroups", "resources", "verbs", "nonResourceURLs"):
-            for each in case.look.each(rule[field]):
-                with case.look:
+            for each in case.known.each(rule[field]):
+                with case.known:
                     if "*" in each.text:
-                        yield each.fault("list what is needed instead of a wildcard.")
+                        yield each.violation("list what is needed instead of a wildcard.")
 
 
-def _provisioner_rights(case: Case) -> Iterator[Fault]:
+def _provisioner_rights(case: Case) -> Iterator[Violation]:
     if _PROVISIONER not in case.resource.ancestors:
         return
     kind, props = case.resource.kind, case.resource.props
     if kind in ("ClusterRole", "ClusterRoleBinding"):
-        yield props["kind"].fault("use a Role in the workspaces' namespaces instead.")
+        yield props["kind"].violation("use a Role in the workspaces' namespaces instead.")
         return
     if kind == "RoleBinding":
-        with case.look:
+        with case.known:
             if props.at("roleRef", "kind").text != "Role":
-                yield props.at("roleRef", "kind").fault("bind to a Role in the same namespace.")
+                yield props.at("roleRef", "kind").violation("bind to a Role in the same namespace.")
         return
     allowed = _WORKSPACES | set(case.options["moreResources"])
-    for rule in case.look.each(props["rules"]):
-        yield from _beyond(case, rule, allowed)
+    for rule in case.known.each(props["rules"]):
+        yield from _excess_rights(case, rule, allowed)
 
 
-def _beyond(case: Case, rule: Node, allowed: frozenset[str]) -> Iterator[Fault]:
-    with case.look:
+def _excess_rights(case: Case, rule: Property, allowed: frozenset[str]) -> Iterator[Violation]:
+    with case.known:
         groups = [each.text for each in rule["apiGroups"].each()]
-        for each in case.look.each(rule["resources"]):
-            with case.look:
+        for each in case.known.each(rule["resources"]):
+            with case.known:
                 asked = {f"{group}/{each.text}".lstrip("/") for group in groups}
                 if not asked <= allowed:
-                    yield each.fault("remove it, or add it to option `moreResources`.")
-    for each in case.look.each(rule["verbs"]):
-        with case.look:
+                    yield each.violation("remove it, or add it to option `moreResources`.")
+    for each in case.known.each(rule["verbs"]):
+        with case.known:
             if each.text not in _VERBS:
-                yield each.fault("remove it: builds do not need this verb.")
+                yield each.violation("remove it: builds do not need this verb.")
 
 
-def _network_policies(case: StackCase) -> Iterator[Fault]:
-    guarded = set[str]()
+def _network_policies(case: StackCase) -> Iterator[Violation]:
+    covered = set[str]()
     for each in case.resources:
         if each.kind == "NetworkPolicy":
-            with case.look:
-                guarded.add(namespace_of(each))
+            with case.known:
+                covered.add(namespace_of(each))
     for workload in case.resources:
         if has_pods(workload.type):
-            with case.look:
+            with case.known:
                 namespace = namespace_of(workload)
-                if namespace not in guarded:
-                    guarded.add(namespace)  # one message a namespace
-                    yield workload.props.at("metadata", "namespace").fault(
+                if namespace not in covered:
+                    covered.add(namespace)  # one message per namespace
+                    yield workload.props.at("metadata", "namespace").violation(
                         "add a NetworkPolicy to this namespace."
                     )
 
@@ -150,12 +150,9 @@ RULES = (
         severity=Severity.HIGH,
         level=EnforcementLevel.MANDATORY,
         options={
-            "moreResources": {
-                "type": "array",
-                "items": {"type": "string"},
-                "default": [],
-                "description": "More resources that templates need, such as `apps/statefulsets`.",
-            }
+            "moreResources": string_list(
+                "More resources that templates need, such as `apps/statefulsets`."
+            )
         },
     ),
     stack_rule(

@@ -1,45 +1,49 @@
-"""Each resource is decoded once, not once for every rule.
+"""Decode each resource once instead of once per rule, which is 80 % of what a pack costs.
 
-pulumi-policy turns the engine's message into Python anew for each rule that looks at it; with some
-thirty rules that is four fifths of what a pack costs. Rules here only read, so they can share.
-Stands between pulumi-policy and the pack; changes no answer, only how long it takes.
+Replaces private names of pulumi-policy. Does nothing if one of them is missing: the pack gives the
+same answers without it, only slower. Rules share the decoded properties because they only read.
 """
 
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from google.protobuf import json_format
-from pulumi_policy import policy as sdk
+__all__ = ["decode_once"]
 
-__all__ = ["STEPS", "decode_once"]
-
-STEPS = ("json_format", "deserialize_properties", "unknown_checking_proxy")
-"""What pulumi-policy's servicer calls, one after the other, by these names."""
-_MOST = 20_000
+_CACHE_SIZE = 20_000
 
 
 def decode_once() -> None:
-    """From now on, in this process."""
-    shared = {**vars(json_format), "MessageToDict": _remembering(json_format.MessageToDict)}
-    setattr(sdk, STEPS[0], SimpleNamespace(**shared))
-    for name in STEPS[1:]:
-        setattr(sdk, name, _remembering(getattr(sdk, name)))
+    """Cache the decoding steps of pulumi-policy in this process, if it has all of them."""
+    sdk = sys.modules.get("pulumi_policy.policy")
+    json_format = getattr(sdk, "json_format", None)
+    # Each step caches by the identity of the previous step's result, so one alone has no effect.
+    to_dict = getattr(json_format, "MessageToDict", None)
+    deserialize = getattr(sdk, "deserialize_properties", None)
+    to_proxy = getattr(sdk, "unknown_checking_proxy", None)
+    if sdk and callable(to_dict) and callable(deserialize) and callable(to_proxy):
+        cached_format = SimpleNamespace(**{**vars(json_format), "MessageToDict": _cached(to_dict)})
+        vars(sdk).update(
+            json_format=cached_format,
+            deserialize_properties=_cached(deserialize),
+            unknown_checking_proxy=_cached(to_proxy),
+        )
 
 
-def _remembering(step: Callable[..., Any]) -> Callable[..., Any]:
-    """The same answer for the same object; with further arguments it is asked anew."""
-    known: dict[int, tuple[object, Any]] = {}
+def _cached(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the same result for the same object; calls with other arguments are not cached."""
+    results: dict[int, tuple[object, Any]] = {}
 
-    def answer(given: Any, *more: Any) -> Any:
-        if more:
-            return step(given, *more)
-        found = known.get(id(given))
-        if found is None or found[0] is not given:
-            if len(known) >= _MOST:
-                known.clear()
-            # Kept together: an object that is kept cannot lose its id to another one.
-            found = known[id(given)] = (given, step(given))
-        return found[1]
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) != 1 or kwargs:
+            return step(*args, **kwargs)
+        (given,) = args
+        if id(given) not in results:
+            if len(results) >= _CACHE_SIZE:
+                results.clear()
+            # The entry keeps `given` alive, so that no other object gets its id.
+            results[id(given)] = (given, step(given))
+        return results[id(given)][1]
 
-    return answer
+    return call

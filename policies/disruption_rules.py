@@ -1,31 +1,31 @@
-"""A rule on what a drained node may take down: replicas are worth little if all go at once."""
+"""A rule on disruption budgets: draining a node must not stop all replicas at once."""
 
 from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pod_shapes import containers, has_pods, labels_of_pods, namespace_of, selects
-from reading import Fault, Resource
+from pod_specs import containers, has_pods, labels_of_pods, namespace_of, selects
+from properties import Resource, Violation
 from rule import StackCase, stack_rule
 
 __all__ = ["RULES"]
 
 
-def _budget(case: StackCase) -> Iterator[Fault]:
+def _budget(case: StackCase) -> Iterator[Violation]:
     budgets = [each for each in case.resources if each.kind == "PodDisruptionBudget"]
     for workload in case.resources:
         if workload.kind not in ("Deployment", "StatefulSet") or not has_pods(workload.type):
             continue
-        with case.look:
+        with case.known:
             replicas = workload.props.at("spec", "replicas")
             exposed = (replicas.number or 1) > 1 and _serves(case, workload)
             if exposed and not any(_covers(budget, workload) for budget in budgets):
-                yield replicas.fault("add a PodDisruptionBudget that selects these pods.")
+                yield replicas.violation("add a PodDisruptionBudget that selects these pods.")
 
 
 def _serves(case: StackCase, workload: Resource) -> bool:
-    """Whether anybody calls the pods: provisioner daemons call coderd, and finish their build."""
-    return any(each["ports"].each() for each in containers(workload, case.look, init=False))
+    """Return whether the pods have a port; provisioner daemons only connect to coderd."""
+    return any(each["ports"].each() for each in containers(workload, case.known, init=False))
 
 
 def _covers(budget: Resource, workload: Resource) -> bool:

@@ -1,13 +1,13 @@
-"""Rules on images: which version runs, and where it comes from."""
+"""Rules on images: a fixed version, from an allowed registry."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pod_shapes import containers, has_pods
-from reading import Fault
-from rule import Case, resource_rule
+from pod_specs import containers, has_pods
+from properties import Violation
+from rule import Case, resource_rule, string_list
 
 __all__ = ["RULES"]
 
@@ -19,7 +19,7 @@ class _Image(NamedTuple):
 
 
 def _parsed(reference: str) -> _Image:
-    """The three parts, with the registry that container runtimes take if none is named."""
+    """Split a reference; add the registry that container runtimes use if it names none."""
     rest, _, digest = reference.partition("@")
     head, slash, last = rest.rpartition("/")
     name, _, tag = last.partition(":")
@@ -30,24 +30,24 @@ def _parsed(reference: str) -> _Image:
     return _Image(repository, tag, digest)
 
 
-def _pinned(case: Case) -> Iterator[Fault]:
+def _pinned(case: Case) -> Iterator[Violation]:
     moving = case.options["movingTags"]
-    for container in containers(case.resource, case.look):
-        with case.look:
+    for container in containers(case.resource, case.known):
+        with case.known:
             image = _parsed(container["image"].text)
             if not image.digest and (not image.tag or image.tag in moving):
-                yield container["image"].fault("use a version tag or a digest.")
+                yield container["image"].violation("use a version tag or a digest.")
 
 
-def _registry(case: Case) -> Iterator[Fault]:
+def _registry(case: Case) -> Iterator[Violation]:
     allowed = [each.rstrip("/") for each in case.options["registries"]]
-    for container in containers(case.resource, case.look) if allowed else ():
-        with case.look:
+    for container in containers(case.resource, case.known) if allowed else ():
+        with case.known:
             if not (reference := container["image"].text):
                 continue
             repository = _parsed(reference).repository
             if not any(repository == each or repository.startswith(f"{each}/") for each in allowed):
-                yield container["image"].fault(
+                yield container["image"].violation(
                     "use an image from a registry in option `registries`."
                 )
 
@@ -65,12 +65,10 @@ RULES = (
         severity=Severity.MEDIUM,
         level=EnforcementLevel.ADVISORY,
         options={
-            "movingTags": {
-                "type": "array",
-                "items": {"type": "string"},
-                "default": ["latest", "main", "master", "edge", "nightly", "stable"],
-                "description": "Tags that are not versions.",
-            }
+            "movingTags": string_list(
+                "Tags that are not versions.",
+                ("latest", "main", "master", "edge", "nightly", "stable"),
+            )
         },
     ),
     resource_rule(
@@ -85,15 +83,10 @@ RULES = (
         severity=Severity.HIGH,
         level=EnforcementLevel.MANDATORY,
         options={
-            "registries": {
-                "type": "array",
-                "items": {"type": "string"},
-                "default": [],
-                "description": (
-                    "Allowed registries or path prefixes, such as `ghcr.io/coder`. If empty, all "
-                    "are allowed."
-                ),
-            }
+            "registries": string_list(
+                "Allowed registries or path prefixes, such as `ghcr.io/coder`. If empty, all are "
+                "allowed."
+            )
         },
     ),
 )

@@ -1,6 +1,6 @@
-"""Rules on provisioner keys: names that coderd takes, who builds what, and rotation that is safe.
+"""Rules on provisioner keys: valid and unique names, distinct tags, rotation without a gap.
 
-Names, reserved variables and their meaning come from the program (coderd_names.py, environment.py).
+Names and variables come from the program (coder_stack/coderd_names.py, environment.py).
 """
 
 from collections import defaultdict
@@ -11,9 +11,9 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from coder_stack.coderd_names import key_name_fault
 from coder_stack.environment import DAEMON_KEY, SET_BY_DAEMON_KEY
-from pod_shapes import containers, has_pods, namespace_of
-from reading import Fault, Node, Resource
-from rule import Case, StackCase, resource_rule, stack_rule
+from pod_specs import containers, has_pods, namespace_of
+from properties import Property, Resource, Violation
+from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
 __all__ = ["RULES"]
 
@@ -25,24 +25,24 @@ def _is_key(type_: str) -> bool:
     return type_ == _KEY
 
 
-def _name(case: Case) -> Iterator[Fault]:
-    place = case.resource.props["base_name"]
-    with case.look:
-        if fault := key_name_fault(place.text):
-            yield place.fault(f"{fault}.")
+def _name(case: Case) -> Iterator[Violation]:
+    name = case.resource.props["base_name"]
+    with case.known:
+        if fault := key_name_fault(name.text):
+            yield name.violation(f"{fault}.")
 
 
-def _age(case: Case) -> Iterator[Fault]:
+def _age(case: Case) -> Iterator[Violation]:
     longest = int(case.options["days"])
-    with case.look:
-        place = case.resource.props["rotate_after_days"]
-        if place.number is None or place.number > longest:
-            yield place.fault("rotate the key within the number of days in option `days`.")
-    with case.look:
-        place = case.resource.props["issued_on"]
-        issued = _day(place.text)
+    with case.known:
+        days = case.resource.props["rotate_after_days"]
+        if days.number is None or days.number > longest:
+            yield days.violation("rotate the key within the number of days in option `days`.")
+    with case.known:
+        issued_on = case.resource.props["issued_on"]
+        issued = _day(issued_on.text)
         if issued and datetime.now(UTC).date() - issued > timedelta(days=longest):
-            yield place.fault("the key is older than option `days` allows; rotate it.")
+            yield issued_on.violation("the key is older than option `days` allows; rotate it.")
 
 
 def _day(text: str) -> date | None:
@@ -52,87 +52,86 @@ def _day(text: str) -> date | None:
         return None
 
 
-def _unique(case: StackCase) -> Iterator[Fault]:
+def _unique(case: StackCase) -> Iterator[Violation]:
     first = dict[tuple[str, str], Resource]()
     for key in case.of_type(_KEY):
-        with case.look:
-            place = key.props["base_name"]
-            owner = first.setdefault((_organization(key), place.text.lower()), key)
-            if owner is not key and place.text:
-                yield place.fault(f'"{owner.name}" already uses this name; choose another.')
+        with case.known:
+            name = key.props["base_name"]
+            owner = first.setdefault((_organization(key), name.text.lower()), key)
+            if owner is not key and name.text:
+                yield name.violation(f'"{owner.name}" already uses this name; choose another.')
 
 
 def _organization(key: Resource) -> str:
     return key.props["organization"].text
 
 
-def _tags(case: StackCase) -> Iterator[Fault]:
+def _tags(case: StackCase) -> Iterator[Violation]:
     untagged = defaultdict[str, list[Resource]](list)
     for key in case.of_type(_KEY):
-        with case.look:
+        with case.known:
             if not key.props["tags"].each():
                 untagged[_organization(key)].append(key)
     for keys in untagged.values():
         for key in keys[1:]:
-            yield key.props["tags"].fault(
+            yield key.props["tags"].violation(
                 f'"{keys[0].name}" has no tags either; give tags to all provisioners of the '
                 "organization but one, or both build the same templates."
             )
 
 
-def _one_replica(case: StackCase) -> Iterator[Fault]:
+def _one_replica(case: StackCase) -> Iterator[Violation]:
     for key in case.of_type(_KEY):
-        with case.look:
+        with case.known:
             if key.props["exact_name"].value is not True:
                 continue
             if key.props["base_name"].text in case.options["acknowledged"]:
                 continue
             for workload in _users(case, key):
-                with case.look:
+                with case.known:
                     if (workload.props.at("spec", "replicas").number or 1) > 1:
-                        yield key.props["exact_name"].fault(
+                        yield key.props["exact_name"].violation(
                             f'a rotation disconnects every replica of "{workload.name}" at once; '
                             "use a generated name, or add it to option `acknowledged`."
                         )
 
 
 def _users(case: StackCase, key: Resource) -> Iterator[Resource]:
-    """Workloads whose pods take the key out of a Secret that was filled with it."""
-    places = set[tuple[str, str]]()
+    """Yield the workloads whose pods read the key from a Secret that holds it."""
+    secrets = set[tuple[str, str]]()
     for secret in case.of_type("kubernetes:core/v1:Secret"):
-        fed = [urn for name in ("data", "stringData") for urn in secret.fed_by.get(name, ())]
-        if key.urn in fed:
-            with case.look:
-                places.add((namespace_of(secret), secret.props.at("metadata", "name").text))
-    for workload in case.resources if places else ():
+        if key.urn in secret.sources_of("data", "stringData"):
+            with case.known:
+                secrets.add((namespace_of(secret), secret.props.at("metadata", "name").text))
+    for workload in case.resources if secrets else ():
         if has_pods(workload.type):
-            with case.look:
+            with case.known:
                 names = {each.text for each in _references(case, workload)}
-                if places & {(namespace_of(workload), name) for name in names}:
+                if secrets & {(namespace_of(workload), name) for name in names}:
                     yield workload
 
 
-def _references(case: StackCase, workload: Resource) -> Iterator[Node]:
-    for container in containers(workload, case.look):
-        for each in case.look.each(container["env"]):
+def _references(case: StackCase, workload: Resource) -> Iterator[Property]:
+    for container in containers(workload, case.known):
+        for each in case.known.each(container["env"]):
             yield each.at("valueFrom", "secretKeyRef", "name")
 
 
-def _identity(case: Case) -> Iterator[Fault]:
-    for container in containers(case.resource, case.look):
-        with case.look:
-            env = {each["name"].text: each for each in case.look.each(container["env"])}
+def _identity(case: Case) -> Iterator[Violation]:
+    for container in containers(case.resource, case.known):
+        with case.known:
+            env = {each["name"].text: each for each in case.known.each(container["env"])}
             if DAEMON_KEY not in env:
                 continue
             for name in SET_BY_DAEMON_KEY:
                 if name in env:
-                    yield env[name]["name"].fault(
+                    yield env[name]["name"].violation(
                         f"remove {name}: the key determines it, and the daemon refuses both."
                     )
-            for word in case.look.each(container["args"]):
-                with case.look:
+            for word in case.known.each(container["args"]):
+                with case.known:
                     if word.text.partition("=")[0] in _IDENTITY_FLAGS:
-                        yield word.fault("remove it: the key determines it.")
+                        yield word.violation("remove it: the key determines it.")
 
 
 RULES = (
@@ -186,12 +185,7 @@ RULES = (
         severity=Severity.MEDIUM,
         level=EnforcementLevel.MANDATORY,
         options={
-            "acknowledged": {
-                "type": "array",
-                "items": {"type": "string"},
-                "default": [],
-                "description": "Names of keys whose gap during a rotation is accepted.",
-            }
+            "acknowledged": string_list("Names of keys whose gap during a rotation is accepted.")
         },
     ),
     resource_rule(

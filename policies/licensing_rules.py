@@ -1,7 +1,7 @@
-"""Rules on the license: what the stack declares is what it may use, and for long enough.
+"""Rules on the license: it includes the features that the stack uses, and does not expire soon.
 
-The gate in the program opens and closes by itself, so two of these only advise: a lapsed license
-must not block every other change. Raise them where licenses are renewed ahead of time.
+Two of them are advisory: an expired license must not block other changes, and the program adapts to
+the license by itself.
 """
 
 import hashlib
@@ -15,29 +15,29 @@ from coder_stack.features import (
     MULTIPLE_ORGANIZATIONS,
     is_entitled,
 )
-from pod_shapes import containers, program
-from reading import Fault, Node, Resource
+from pod_specs import containers, program
+from properties import Property, Resource, Violation
 from rule import StackCase, stack_rule
 
 __all__ = ["RULES"]
 
 _CODER = "pulumi-python:dynamic/coder:"
-_GATED = {
+_FEATURES = {
     f"{_CODER}ProvisionerKey": "external_provisioner_daemons",
     f"{_CODER}WorkspaceProxyRegistration": "workspace_proxy",
 }
 
 
-def _entitled(case: StackCase) -> Iterator[Fault]:
+def _entitled(case: StackCase) -> Iterator[Violation]:
     known, allowed = False, set[str]()
     for each in case.of_type(f"{_CODER}Entitlements"):
-        with case.look:
-            # With several coderds in one stack, what any of them allows is let through.
+        with case.known:
+            # If the stack has several coderds, one that allows a feature is enough.
             allowed.update(_allowed(each))
             known |= each.props["tier"].text not in ("", "unknown")
-    for place, feature in _needs(case) if known else ():
+    for needed_by, feature in _needs(case) if known else ():
         if feature not in allowed:
-            yield place.fault(
+            yield needed_by.violation(
                 f"needs {feature}, which the license does not include; extend the license."
             )
 
@@ -47,18 +47,18 @@ def _allowed(entitlements: Resource) -> list[str]:
     return [each.key for each in features if is_entitled(each["entitlement"].text)]
 
 
-def _needs(case: StackCase) -> Iterator[tuple[Node, str]]:
+def _needs(case: StackCase) -> Iterator[tuple[Property, str]]:
     organizations = set[str]()
     for resource in case.resources:
-        if feature := _GATED.get(resource.type):
+        if feature := _FEATURES.get(resource.type):
             yield resource.props["enabled"], feature
-        with case.look:
+        with case.known:
             if resource.type == f"{_CODER}FeatureGate":
                 yield resource.props["feature"], resource.props["feature"].text
             if resource.type == f"{_CODER}ProvisionerKey":
                 organizations.add(resource.props["organization"].text)
                 if len(organizations) > 1:
-                    # One organization is there without a license, whatever it is called.
+                    # The first organization needs no license.
                     yield resource.props["organization"], MULTIPLE_ORGANIZATIONS
             if resource.type == "kubernetes:apps/v1:Deployment":
                 replicas = resource.props.at("spec", "replicas")
@@ -67,17 +67,17 @@ def _needs(case: StackCase) -> Iterator[tuple[Node, str]]:
 
 
 def _is_coderd(case: StackCase, deployment: Resource) -> bool:
-    return any(program(each) == "coderd" for each in containers(deployment, case.look, init=False))
+    return any(program(each) == "coderd" for each in containers(deployment, case.known, init=False))
 
 
-def _expiry(case: StackCase) -> Iterator[Fault]:
+def _expiry(case: StackCase) -> Iterator[Violation]:
     soon = datetime.now(UTC) + timedelta(days=int(case.options["days"]))
     for each in case.of_type(f"{_CODER}License"):
-        with case.look:
-            place = each.props["license_expires"]
-            ends = _moment(place.text)
+        with case.known:
+            expires = each.props["license_expires"]
+            ends = _moment(expires.text)
             if ends is not None and ends < soon:
-                yield place.fault(
+                yield expires.violation(
                     "renew the license: it expires within the number of days in option `days`."
                 )
 
@@ -90,16 +90,16 @@ def _moment(text: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _owners(case: StackCase) -> Iterator[Fault]:
+def _owners(case: StackCase) -> Iterator[Violation]:
     owners = dict[str, Resource]()
     for each in case.of_type(f"{_CODER}License"):
-        with case.look:
+        with case.known:
             text = each.props["jwt"].text.strip()
             if not text:
                 continue
             owner = owners.setdefault(hashlib.sha256(text.encode()).hexdigest(), each)
             if owner is not each:
-                yield each.props["jwt"].fault(
+                yield each.props["jwt"].violation(
                     f'"{owner.name}" has the same license; remove one of the two.'
                 )
 

@@ -1,12 +1,12 @@
-"""Rules on whose an object is: labels that say so, and a component that it goes away with."""
+"""Rules on ownership: labels, and a parent component."""
 
 from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pod_shapes import is_kubernetes
-from reading import Fault
-from remedies import Draft, below, fill
+from pod_specs import is_kubernetes
+from properties import Violation
+from remediation import EditableInputs, mapping_at, set_default
 from rule import Case, resource_rule
 
 __all__ = ["RULES"]
@@ -14,23 +14,23 @@ __all__ = ["RULES"]
 _CODER = "pulumi-python:dynamic/coder:"
 
 
-def _labels(case: Case) -> Iterator[Fault]:
+def _labels(case: Case) -> Iterator[Violation]:
     labels = case.resource.props.at("metadata", "labels")
     for name in case.options["labels"]:
-        with case.look:
+        with case.known:
             if not labels[name].text:
-                yield labels[name].fault("add this label.")
+                yield labels[name].violation("add this label.")
 
 
-def _fill_labels(draft: Draft) -> bool:
-    labels = below(draft.tree, "metadata", "labels", make=True)
-    filled = [fill(labels, name, value) for name, value in draft.options["labels"].items()]
+def _fill_labels(inputs: EditableInputs) -> bool:
+    labels = mapping_at(inputs.tree, "metadata", "labels", make=True)
+    filled = [set_default(labels, name, value) for name, value in inputs.options["labels"].items()]
     return any(filled)
 
 
-def _child(case: Case) -> Iterator[Fault]:
+def _child(case: Case) -> Iterator[Violation]:
     if not case.resource.ancestors:
-        yield Fault(
+        yield Violation(
             case.resource,
             "parent",
             "make it a child of a component (`ResourceOptions(parent=self)`).",
@@ -57,7 +57,7 @@ RULES = (
                 "description": "Labels that every object must have, with default values.",
             }
         },
-        remedy=_fill_labels,
+        remediation=_fill_labels,
     ),
     resource_rule(
         "child-of-component",

@@ -1,4 +1,4 @@
-"""All rules of the pack, by family: what the engine is given and what docs/policies.md lists."""
+"""All rules of the pack, by family, for the engine and for docs/policies.md."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,5 +34,5 @@ FAMILIES: Mapping[str, Sequence[Policy]] = {
 
 
 def policies() -> list[Policy]:
-    """Every rule, in the order of the docs."""
+    """Return every rule, in the order of the docs."""
     return [policy for family in FAMILIES.values() for policy in family]

@@ -1,6 +1,6 @@
-"""docs/policies.md, made from what the rules say about themselves.
+"""Generate docs/policies.md from the rules: `python policies/reference.py`.
 
-`python policies/reference.py` writes the page anew; a test keeps it current. Imports no PolicyPack.
+A test checks that the page is current.
 """
 
 import json
@@ -56,7 +56,7 @@ _HEAD = (
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     lines = [_INTRODUCTION]
     for family, rules in FAMILIES.items():
         lines += [f"## {family}", "", *_HEAD, *map(_row, rules), ""]

@@ -1,7 +1,6 @@
-"""How a rule is written: its words, what it looks at, and a check that yields faults.
+"""Build the policies of pulumi-policy from a description and a check that yields violations.
 
-`resource_rule` looks at one resource before it is touched; `stack_rule` at all of them, once they
-are known. Both make pulumi-policy's own objects, so that the engine and the docs read the same.
+`resource_rule` checks each resource before it is applied, `stack_rule` all of them at the end.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,34 +20,34 @@ from pulumi_policy import (
 )
 from pulumi_policy.deserialize import serialize_properties
 
-from reading import Fault, Look, Resource
-from remedies import Draft, Remedy
+from properties import KnownValues, Resource, Violation
+from remediation import EditableInputs, Remediation
 
-__all__ = ["Case", "StackCase", "resource_rule", "stack_rule"]
+__all__ = ["Case", "StackCase", "resource_rule", "stack_rule", "string_list"]
 
 Options = Mapping[str, Any]
-"""What the platform team set for a rule, and the defaults of the rest."""
+"""The options of a rule from the policy pack's config, and the defaults of the others."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One resource, as one rule sees it."""
+    """One resource for one rule to check."""
 
     resource: Resource
     options: Options
-    look: Look
+    known: KnownValues
 
 
 @dataclass(frozen=True)
 class StackCase:
-    """All resources of the stack, as one rule sees them."""
+    """All resources of the stack for one rule to check."""
 
     resources: Sequence[Resource]
     options: Options
-    look: Look
+    known: KnownValues
 
     def of_type(self, *types: str) -> list[Resource]:
-        """Those of one of these types."""
+        """Return the resources of these types."""
         return [each for each in self.resources if each.type in types]
 
 
@@ -57,14 +56,14 @@ def resource_rule(
     description: str,
     *,
     on: Callable[[str], bool],
-    check: Callable[[Case], Iterator[Fault]],
+    check: Callable[[Case], Iterator[Violation]],
     steps: str,
     severity: Severity,
     level: EnforcementLevel,
     options: Mapping[str, Mapping[str, Any]] | None = None,
-    remedy: Remedy | None = None,
+    remediation: Remediation | None = None,
 ) -> ResourceValidationPolicy:
-    """A rule on each resource whose type `on` takes; `options` are JSON schemas with defaults."""
+    """Build a rule for resources whose type `on` accepts; `options` are schemas with defaults."""
     schema = options or {}
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
@@ -77,24 +76,25 @@ def resource_rule(
             args.props,
             tuple(args.opts.additional_secret_outputs),
         )
-        look = Look()
-        for fault in check(Case(resource, _chosen(schema, args.get_config()), look)):
-            report(fault.message, None)
-        look.finish()
+        known = KnownValues()
+        for violation in check(Case(resource, _with_defaults(schema, args.get_config()), known)):
+            report(violation.message, None)
+        known.raise_skipped()
 
     def remediate(args: ResourceValidationArgs) -> Any:
-        if remedy is None or not on(args.resource_type):
+        if remediation is None or not on(args.resource_type):
             return None
-        # A copy without pulumi-policy's wrappers; secrets stay in their envelopes.
+        # A copy without pulumi-policy's proxies; secrets keep their markers.
         tree = cast("dict[str, Any]", serialize_properties(args.props))
-        draft = Draft(args.resource_type, tree, _chosen(schema, args.get_config()))
-        return tree if remedy(draft) else None
+        options = _with_defaults(schema, args.get_config())
+        inputs = EditableInputs(args.resource_type, tree, options)
+        return tree if remediation(inputs) else None
 
     return ResourceValidationPolicy(
         name=name,
         description=description,
         validate=validate,
-        remediate=remediate if remedy else None,
+        remediate=remediate if remediation else None,
         enforcement_level=level,
         config_schema=_config_schema(schema),
         severity=severity,
@@ -106,22 +106,23 @@ def stack_rule(
     name: str,
     description: str,
     *,
-    check: Callable[[StackCase], Iterator[Fault]],
+    check: Callable[[StackCase], Iterator[Violation]],
     steps: str,
     severity: Severity,
     level: EnforcementLevel,
     options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> StackValidationPolicy:
-    """A rule on the stack as a whole."""
+    """Build a rule for the whole stack."""
     schema = options or {}
 
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        look = Look()
-        # Programs register in no fixed order: of two that clash, the same one is named each time.
+        known = KnownValues()
+        # Registration order varies; of two resources that conflict, report the same one each time.
         resources = sorted(map(_of_stack, args.resources), key=lambda each: each.urn)
-        for fault in check(StackCase(resources, _chosen(schema, args.get_config()), look)):
-            report(fault.message, fault.resource.urn)
-        look.finish()
+        options = _with_defaults(schema, args.get_config())
+        for violation in check(StackCase(resources, options, known)):
+            report(violation.message, violation.resource.urn)
+        known.raise_skipped()
 
     return StackValidationPolicy(
         name=name,
@@ -134,15 +135,21 @@ def stack_rule(
     )
 
 
+def string_list(description: str, default: Sequence[str] = ()) -> dict[str, Any]:
+    """Build the schema of an option that is a list of strings."""
+    schema = {"type": "array", "items": {"type": "string"}, "description": description}
+    return {**schema, "default": list(default)}
+
+
 def _of_stack(each: PolicyResource) -> Resource:
-    fed_by = {
+    dependencies = {
         name: tuple(source.urn for source in sources)
         for name, sources in each.property_dependencies.items()
     }
-    return Resource(each.resource_type, each.name, each.urn, each.props, fed_by=fed_by)
+    return Resource(each.resource_type, each.name, each.urn, each.props, (), dependencies)
 
 
-def _chosen(schema: Mapping[str, Mapping[str, Any]], given: Options) -> dict[str, Any]:
+def _with_defaults(schema: Mapping[str, Mapping[str, Any]], given: Options) -> dict[str, Any]:
     return {name: given.get(name, each["default"]) for name, each in schema.items()}
 
 

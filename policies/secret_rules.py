@@ -1,16 +1,16 @@
-"""Rules on secrets: none in plain text where everybody reads, ours handed on by reference only.
+"""Rules on secrets: none in plain text, and those from coderd passed by reference only.
 
-The validators of the engine see secrets in the clear; messages therefore never repeat a value.
+The engine passes secrets to validators in plain text, so messages never contain a value.
 """
 
 from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pod_shapes import containers, has_pods, is_kubernetes, namespace_of, pod_spec, pod_spec_path
-from reading import Fault, Node, Resource
-from rule import Case, StackCase, resource_rule, stack_rule
-from secret_shapes import HIDDEN_IN_METADATA, is_plain_secret, looks_secret, names_secret
+from pod_specs import containers, has_pods, is_kubernetes, namespace_of, pod_spec, pod_spec_path
+from properties import Property, Resource, Violation
+from rule import Case, StackCase, resource_rule, stack_rule, string_list
+from secret_detection import HIDDEN_IN_METADATA, is_plain_secret, looks_secret, names_secret
 
 __all__ = ["RULES", "SECRET_OUTPUTS"]
 
@@ -26,103 +26,105 @@ SECRET_OUTPUTS = {
     "FeatureGate": ("token",),
     "SecretValue": ("token", "value"),
 }
-"""What the program's resources must declare: else a computed secret is in state in the clear."""
+"""Outputs that must be declared secret; otherwise the state holds them in plain text."""
 _BY_REFERENCE = "use valueFrom.secretKeyRef."
 
 
-def _environment(case: Case) -> Iterator[Fault]:
+def _environment(case: Case) -> Iterator[Violation]:
     passed = case.options["allowedNames"]
-    for container in containers(case.resource, case.look):
-        for each in case.look.each(container["env"]):
-            with case.look:
+    for container in containers(case.resource, case.known):
+        for each in case.known.each(container["env"]):
+            with case.known:
                 name = each["name"].text
                 if name in passed:
                     continue
                 if is_plain_secret(name, each["value"].text):
-                    yield each["value"].fault(f"{name} looks like a secret; {_BY_REFERENCE}")
+                    yield each["value"].violation(f"{name} looks like a secret; {_BY_REFERENCE}")
                 of_config = each.at("valueFrom", "configMapKeyRef")
                 if names_secret(name) and of_config.value is not None:
-                    yield of_config.fault(f"{name} looks like a secret; {_BY_REFERENCE}")
+                    yield of_config.violation(f"{name} looks like a secret; {_BY_REFERENCE}")
 
 
-def _arguments(case: Case) -> Iterator[Fault]:
-    for container in containers(case.resource, case.look):
+def _arguments(case: Case) -> Iterator[Violation]:
+    for container in containers(case.resource, case.known):
         for words in (container["command"], container["args"]):
             flag = ""
-            for word in case.look.each(words):
+            for word in case.known.each(words):
                 before, flag = flag, ""
-                with case.look:
+                with case.known:
                     text = word.text
                     name, equals, value = text.partition("=")
                     is_flag = text.startswith("-")
                     flag = name if is_flag and not equals else ""
-                    # `--token=x` holds it itself, `--token x` in the next word.
+                    # `--token=x` holds the secret itself, `--token x` in the next word.
                     given = (name, value) if is_flag else (before, text)
                     if is_plain_secret(*given) or looks_secret(text):
-                        yield word.fault("looks like a secret; pass it as an environment variable.")
+                        yield word.violation(
+                            "looks like a secret; pass it as an environment variable."
+                        )
 
 
-def _config_map(case: Case) -> Iterator[Fault]:
-    for each in case.look.each(case.resource.props["data"]):
-        with case.look:
+def _config_map(case: Case) -> Iterator[Violation]:
+    for each in case.known.each(case.resource.props["data"]):
+        with case.known:
             if is_plain_secret(each.key, each.text):
-                yield each.fault("looks like a secret; keep it in a Secret.")
-    for each in case.look.each(case.resource.props["binaryData"]):
+                yield each.violation("looks like a secret; keep it in a Secret.")
+    for each in case.known.each(case.resource.props["binaryData"]):
         if names_secret(each.key):
-            yield each.fault("looks like a secret; keep it in a Secret.")
+            yield each.violation("looks like a secret; keep it in a Secret.")
 
 
-def _metadata(case: Case) -> Iterator[Fault]:
+def _metadata(case: Case) -> Iterator[Violation]:
     holders = [case.resource.props["metadata"]]
     if path := pod_spec_path(case.resource.type):
         holders.append(case.resource.props.at(*path[:-1], "metadata"))
     for holder in holders:
         for kind in ("annotations", "labels"):
-            for each in case.look.each(holder[kind]):
-                # A digest, and in the first preview not known yet.
+            for each in case.known.each(holder[kind]):
+                # A digest, which is unknown in the first preview.
                 if each.key.startswith("checksum/"):
                     continue
-                with case.look:
+                with case.known:
                     if is_plain_secret(each.key, each.text, HIDDEN_IN_METADATA):
-                        yield each.fault("looks like a secret; remove it from the metadata.")
+                        yield each.violation("looks like a secret; remove it from the metadata.")
 
 
-def _by_key_only(case: StackCase) -> Iterator[Fault]:
+def _by_key_only(case: StackCase) -> Iterator[Violation]:
     ours = [each for each in case.of_type("kubernetes:core/v1:Secret") if _of_coderd(each)]
-    places = set[tuple[str, str]]()
+    names = set[tuple[str, str]]()
     for secret in ours:
-        with case.look:
-            places.add((namespace_of(secret), secret.props.at("metadata", "name").text))
-    for workload in case.resources if places else ():
+        with case.known:
+            names.add((namespace_of(secret), secret.props.at("metadata", "name").text))
+    for workload in case.resources if names else ():
         if has_pods(workload.type):
             for name in _whole_secrets(case, workload):
-                with case.look:
-                    if (namespace_of(workload), name.text) in places:
-                        yield name.fault(f"pass only the key that is needed; {_BY_REFERENCE}")
+                with case.known:
+                    if (namespace_of(workload), name.text) in names:
+                        yield name.violation(f"pass only the key that is needed; {_BY_REFERENCE}")
 
 
 def _of_coderd(secret: Resource) -> bool:
-    """Whether it carries what coderd gave out: a key or a token."""
-    sources = [urn for name in ("data", "stringData") for urn in secret.fed_by.get(name, ())]
+    """Return whether it holds a key or token from coderd."""
+    sources = secret.sources_of("data", "stringData")
     return any(urn.split("::")[2].split("$")[-1].startswith(_CODER) for urn in sources)
 
 
-def _whole_secrets(case: StackCase, workload: Resource) -> Iterator[Node]:
-    """Where the workload takes a whole Secret, be it as environment or as files."""
-    look, spec = case.look, pod_spec(workload)
-    for container in containers(workload, look):
-        yield from (each.at("secretRef", "name") for each in look.each(container["envFrom"]))
-    for volume in look.each(spec["volumes"]):
+def _whole_secrets(case: StackCase, workload: Resource) -> Iterator[Property]:
+    """Yield the names of Secrets that the workload uses as a whole, in `envFrom` or volumes."""
+    known, spec = case.known, pod_spec(workload)
+    for container in containers(workload, known):
+        yield from (each.at("secretRef", "name") for each in known.each(container["envFrom"]))
+    for volume in known.each(spec["volumes"]):
         yield volume.at("secret", "secretName")
-        for source in look.each(volume.at("projected", "sources")):
+        for source in known.each(volume.at("projected", "sources")):
             yield source.at("secret", "name")
 
 
-def _declared(case: Case) -> Iterator[Fault]:
+def _declared(case: Case) -> Iterator[Violation]:
     wanted = SECRET_OUTPUTS.get(case.resource.kind, ())
     for name in wanted:
         if name not in case.resource.secret_outputs:
-            yield case.resource.props[name].fault(
+            yield case.resource.props[name].violation(
                 "declare it in additional_secret_outputs; else the state holds it in plain text."
             )
 
@@ -137,12 +139,7 @@ RULES = (
         severity=Severity.CRITICAL,
         level=EnforcementLevel.MANDATORY,
         options={
-            "allowedNames": {
-                "type": "array",
-                "items": {"type": "string"},
-                "default": [],
-                "description": "Variables that are not secret, despite their names.",
-            }
+            "allowedNames": string_list("Variables that are not secret, despite their names.")
         },
     ),
     resource_rule(

@@ -1,4 +1,4 @@
-"""What the pack keeps as small constants of its own says the same as the program."""
+"""The pack's own constants agree with the program."""
 
 import importlib
 import inspect
@@ -15,7 +15,7 @@ from secret_rules import SECRET_OUTPUTS
 
 
 def secrets_of_resources() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Every resource of coder_stack.dynamic with what its provider's models call secret."""
+    """Yield each resource of coder_stack.dynamic with the secret fields of its models."""
     for found in pkgutil.iter_modules(dynamic.__path__, "coder_stack.dynamic."):
         module = importlib.import_module(found.name)
         for name, each in inspect.getmembers(module, inspect.isclass):

@@ -1,8 +1,14 @@
-"""Decoding once changes what a pack costs, and nothing that it says.
+"""Caching the decoded properties changes the cost of a pack, and none of its answers.
 
-On pulumi-policy's own servicer, private as it is: it is the thing that decodes.
+The tests use pulumi-policy's private servicer, because it does the decoding.
 """
 
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,25 +17,41 @@ from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel
 from pulumi_policy import policy as sdk
 
-from decoding import STEPS, decode_once
+from decoding import decode_once
 from pack import policies
-from tests.unit.policies import good
+from tests.unit.policies import compliant
 from tests.unit.policies.cases import BOX, SECRET, it
-from tests.unit.policies.worlds import UNKNOWN, World, changed
+from tests.unit.policies.judge import UNKNOWN, Resources, changed
 
 BAD = changed(
     {
-        **it(good.deployment(good.container(), good.container(image="coder:latest"))),
-        "a": good.key(tags={}),
-        "b": good.key(tags={}),
+        **it(
+            compliant.deployment(compliant.container(), compliant.container(image="coder:latest"))
+        ),
+        "a": compliant.key(tags={}),
+        "b": compliant.key(tags={}),
     },
     {f"{BOX}.env[0]": {"name": "TOKEN", "value": SECRET}, f"{BOX}.image": UNKNOWN},
 )
 
 
+NAMES = ("json_format", "deserialize_properties", "unknown_checking_proxy")
+
+
+_JUDGE = f"""
+from decoding import decode_once
+from pulumi_policy import policy
+decode_once()
+from tests.unit.policies.test_decoding import BAD, said
+missing = [name for name in {NAMES} if not hasattr(policy, name)]
+print(policy.__file__, "has no", *missing)
+print(*said(BAD), sep=chr(10), end="")
+"""
+
+
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The messages that were decoded; pulumi-policy is left as it was found."""
+    """Record the messages that are decoded, and restore pulumi-policy afterwards."""
     seen: list[object] = []
 
     def count(message: Any) -> dict[str, Any]:
@@ -38,16 +60,16 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     original = json_format.MessageToDict
     monkeypatch.setattr(json_format, "MessageToDict", count)
-    for name in STEPS:
+    for name in NAMES:
         monkeypatch.setattr(sdk, name, getattr(sdk, name))
     return seen
 
 
-def said(world: World) -> list[str]:
-    """All that the pack answers about each resource, and about the stack."""
+def said(resources: Resources) -> list[str]:
+    """Return the pack's answers for each resource and for the stack."""
     servicer = sdk._PolicyAnalyzerServicer("pack", "1", policies(), EnforcementLevel.ADVISORY)
     stack, answers = proto.AnalyzeStackRequest(), list[str]()
-    for name, res in world.items():
+    for name, res in resources.items():
         request = proto.AnalyzeRequest(type=res.type, urn=res.urn(name), name=name)
         request.properties.update(res.props)
         answers += [str(servicer.Analyze(request, None)), str(servicer.Remediate(request, None))]
@@ -79,10 +101,41 @@ def test_each_resource_is_decoded_once_for_rules_and_once_for_the_stack(
     assert often > 5 * once_each
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_pack_works_unmodified_with_a_pulumi_policy_that_renamed_what_is_cached(
+    name: str, tmp_path: Path
+) -> None:
+    library = tmp_path / "pulumi_policy"
+    shutil.copytree(Path(sdk.__file__).parent, library)
+    source = (library / "policy.py").read_text()
+    renamed = re.sub(rf"\b{name}\b", "renamed", source)
+    renamed = re.sub(
+        r"^(from .+ import .*)\brenamed\b", rf"\1{name} as renamed", renamed, flags=re.MULTILINE
+    )
+    (library / "policy.py").write_text(renamed)
+    judged = subprocess.run(
+        [sys.executable, "-c", _JUDGE],
+        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert judged.stdout == "\n".join([f"{library / 'policy.py'} has no {name}", *said(BAD)])
+
+
+def test_arguments_that_a_later_pulumi_policy_may_add_are_passed_on(
+    counted: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sdk, "unknown_checking_proxy", lambda _, *, strict=False: strict)
+    decode_once()
+    assert sdk.unknown_checking_proxy({}, strict=True)
+    assert not counted
+
+
 def test_another_resource_is_never_taken_for_an_earlier_one(counted: list[object]) -> None:
     decode_once()
     for number in range(200):
         name = f"pool-{number}"
-        world = {name: good.key("psk" if number % 2 else name)}
-        assert ("key-name" in said(world)[0]) == bool(number % 2)
+        resources = {name: compliant.key("psk" if number % 2 else name)}
+        assert ("key-name" in said(resources)[0]) == bool(number % 2)
     assert counted

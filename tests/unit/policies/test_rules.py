@@ -5,13 +5,13 @@ from pulumi_policy import EnforcementLevel, Policy
 
 from pack import policies
 from tests.unit.policies.cases import TABLE, Row
-from tests.unit.policies.worlds import Changes, Res, World, changed, judge, texts
+from tests.unit.policies.judge import Changes, Res, Resources, changed, judge, texts
 
 every_rule = pytest.mark.parametrize("name", TABLE)
 
 
-def world_after(row: Row, changes: Changes | World) -> World:
-    """A violating world is written whole where no property breaks the rule."""
+def resources_after(row: Row, changes: Changes | Resources) -> Resources:
+    """Apply the changes; some rows replace whole resources instead."""
     whole = {name: each for name, each in changes.items() if isinstance(each, Res)}
     return whole or changed(row.passes, changes)
 
@@ -42,7 +42,7 @@ def test_what_is_well_passes(name: str) -> None:
 @every_rule
 def test_a_violation_is_reported_where_it_is(name: str) -> None:
     row = TABLE[name]
-    verdict = judge(name, world_after(row, row.violates), row.options)
+    verdict = judge(name, resources_after(row, row.violates), row.options)
     expected = row.violates_at if row.violates_at is not None else set(row.violates)
     assert verdict.places == expected
     assert not verdict.unknown
@@ -51,7 +51,7 @@ def test_a_violation_is_reported_where_it_is(name: str) -> None:
 @every_rule
 def test_L9_a_message_never_holds_a_value(name: str) -> None:
     row = TABLE[name]
-    verdict = judge(name, world_after(row, row.violates), row.options)
+    verdict = judge(name, resources_after(row, row.violates), row.options)
     values = [each for each in texts(dict(row.violates)) if len(each) > 4]
     assert not [each for each in values if each in "\n".join(verdict.messages)]
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from tests.unit.policies import good
+from tests.unit.policies import compliant
 from tests.unit.policies.cases import BOX, JWT, SECRET, SPEC, it
-from tests.unit.policies.worlds import CODER, UNKNOWN, Res, changed, judge
+from tests.unit.policies.judge import CODER, UNKNOWN, Res, changed, judge
 
 
 def places(name: str, changes: dict[str, Any], **options: Any) -> set[str]:
-    return judge(name, changed(it(good.deployment()), changes), options).places
+    return judge(name, changed(it(compliant.deployment()), changes), options).places
 
 
 @pytest.mark.parametrize(
@@ -84,20 +84,22 @@ def test_init_containers_are_looked_at_too() -> None:
 )
 def test_foreign_workloads_are_held_to_the_same_rules(type_: str, wrap: Any) -> None:
     spec = {"hostNetwork": True, "containers": [{"name": "any", "image": "any:latest"}]}
-    world = it(good.cluster_object(type_, spec=wrap(spec)))
+    resources = it(compliant.cluster_object(type_, spec=wrap(spec)))
     for name in ("image-pinned", "no-host-access", "resources-set", "run-as-non-root"):
-        assert judge(name, world).messages, name
+        assert judge(name, resources).messages, name
 
 
 def test_a_patch_is_part_of_an_object_and_not_judged() -> None:
-    patch = good.cluster_object("apps/v1:DeploymentPatch", spec={"template": {"spec": {}}})
+    patch = compliant.cluster_object("apps/v1:DeploymentPatch", spec={"template": {"spec": {}}})
     patch.props["metadata"] = {}
     assert not any(judge(n, it(patch)).messages for n in ("labels", "resources-set"))
 
 
 def test_an_unknown_value_hides_no_violation_beside_it() -> None:
-    world = it(good.deployment(good.container(), good.container(image="coder:latest")))
-    verdict = judge("image-pinned", changed(world, {f"{BOX}.image": UNKNOWN}))
+    resources = it(
+        compliant.deployment(compliant.container(), compliant.container(image="coder:latest"))
+    )
+    verdict = judge("image-pinned", changed(resources, {f"{BOX}.image": UNKNOWN}))
     assert verdict.places == {f"{SPEC}.containers[1].image"}
     assert verdict.unknown
 
@@ -137,26 +139,28 @@ def test_secrets_in_a_command_line(args: list[str], at: str | None) -> None:
 
 def test_a_checksum_of_a_secret_is_no_secret_and_need_not_be_known() -> None:
     checksum = "it/spec.template.metadata.annotations.<checksum/secret>"
-    verdict = judge("no-secret-in-metadata", changed(it(good.deployment()), {checksum: UNKNOWN}))
+    verdict = judge(
+        "no-secret-in-metadata", changed(it(compliant.deployment()), {checksum: UNKNOWN})
+    )
     assert (verdict.messages, verdict.unknown) == ([], False)
 
 
 def test_a_secret_of_somebody_else_may_be_mounted_as_a_whole() -> None:
-    theirs = good.key_secret()
-    theirs.fed_by = {}
-    pods = good.daemons()
+    theirs = compliant.key_secret()
+    theirs.property_dependencies = {}
+    pods = compliant.daemons()
     pods.props["spec"]["template"]["spec"]["volumes"] = [
-        {"secret": {"secretName": good.KEY_SECRET}}
+        {"secret": {"secretName": compliant.KEY_SECRET}}
     ]
     assert not judge("own-secret-by-key", {"it": pods, "secret": theirs}).messages
 
 
 @pytest.mark.parametrize("kind", ["ClusterRole", "ClusterRoleBinding", "RoleBinding"])
 def test_P1_a_provisioner_has_no_rights_on_the_whole_cluster(kind: str) -> None:
-    binding = good.cluster_object(
+    binding = compliant.cluster_object(
         f"rbac.authorization.k8s.io/v1:{kind}", roleRef={"kind": "ClusterRole", "name": "edit"}
     )
-    binding.parents = good.PROVISIONER
+    binding.parents = compliant.PROVISIONER
     assert judge("provisioner-rights", it(binding)).messages
     binding.parents = ("somebody:index:Else",)
     assert not judge("provisioner-rights", it(binding)).messages
@@ -164,9 +168,11 @@ def test_P1_a_provisioner_has_no_rights_on_the_whole_cluster(kind: str) -> None:
 
 def test_P1_more_rights_can_be_allowed_by_name() -> None:
     rule = {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": ["get"]}
-    world = it(good.role(rule))
-    assert judge("provisioner-rights", world).messages
-    assert not judge("provisioner-rights", world, {"moreResources": ["apps/statefulsets"]}).messages
+    resources = it(compliant.role(rule))
+    assert judge("provisioner-rights", resources).messages
+    assert not judge(
+        "provisioner-rights", resources, {"moreResources": ["apps/statefulsets"]}
+    ).messages
 
 
 @pytest.mark.parametrize(
@@ -179,23 +185,23 @@ def test_P1_more_rights_can_be_allowed_by_name() -> None:
     ],
 )
 def test_a_budget_may_select_by_expressions(expression: dict[str, Any]) -> None:
-    world = {"it": good.deployment(replicas=2), "budget": good.budget()}
+    resources = {"it": compliant.deployment(replicas=2), "budget": compliant.budget()}
     selector = {"budget/spec.selector": {"matchExpressions": [expression]}}
-    assert not judge("disruption-budget", changed(world, selector)).messages
+    assert not judge("disruption-budget", changed(resources, selector)).messages
 
 
 def test_daemons_are_called_by_nobody_and_need_no_budget() -> None:
-    assert not judge("disruption-budget", it(good.daemons(replicas=5))).messages
+    assert not judge("disruption-budget", it(compliant.daemons(replicas=5))).messages
 
 
 def test_one_message_a_namespace_without_a_network_policy() -> None:
-    world = {"a": good.deployment(), "b": good.daemons()}
-    assert len(judge("network-policy", world).messages) == 1
+    resources = {"a": compliant.deployment(), "b": compliant.daemons()}
+    assert len(judge("network-policy", resources).messages) == 1
 
 
 def test_E3_grace_counts_as_entitled_and_nothing_is_said_before_coderd_answered() -> None:
-    need = {"key": good.key()}
-    grace = good.entitlements(external_provisioner_daemons="grace_period")
+    need = {"key": compliant.key()}
+    grace = compliant.entitlements(external_provisioner_daemons="grace_period")
     silent = Res(f"{CODER}Entitlements", {"tier": "unknown", "features": {}})
     assert not judge("features-entitled", {**need, "seen": grace}).messages
     assert not judge("features-entitled", {**need, "seen": silent}).messages
@@ -204,41 +210,41 @@ def test_E3_grace_counts_as_entitled_and_nothing_is_said_before_coderd_answered(
 
 def test_E4_gates_and_second_organizations_are_needs_too() -> None:
     gate = Res(f"{CODER}FeatureGate", {"feature": "high_availability"})
-    world = {
+    resources = {
         "gate": gate,
-        "a": good.key("a"),
-        "b": good.key("b", organization="research"),
-        "seen": good.entitlements(external_provisioner_daemons="entitled"),
+        "a": compliant.key("a"),
+        "b": compliant.key("b", organization="research"),
+        "seen": compliant.entitlements(external_provisioner_daemons="entitled"),
     }
-    assert judge("features-entitled", world).places == {"gate/feature", "b/organization"}
+    assert judge("features-entitled", resources).places == {"gate/feature", "b/organization"}
 
 
 def test_L8_how_soon_is_soon_is_a_matter_of_taste() -> None:
-    world = it(good.license_(days=40))
-    assert not judge("license-expiry", world).messages
-    assert judge("license-expiry", world, {"days": 60.0}).messages
+    resources = it(compliant.license_(days=40))
+    assert not judge("license-expiry", resources).messages
+    assert judge("license-expiry", resources, {"days": 60.0}).messages
 
 
 def test_K5_a_gap_can_be_accepted_and_one_replica_has_none_to_spare() -> None:
-    world = {
-        "it": good.daemons(replicas=2),
-        "secret": good.key_secret(),
-        "key": good.key(exact_name=True),
+    resources = {
+        "it": compliant.daemons(replicas=2),
+        "secret": compliant.key_secret(),
+        "key": compliant.key(exact_name=True),
     }
-    assert judge("key-exact-name", world).messages
-    assert not judge("key-exact-name", world, {"acknowledged": ["gpu"]}).messages
-    assert not judge("key-exact-name", {**world, "it": good.daemons(replicas=1)}).messages
+    assert judge("key-exact-name", resources).messages
+    assert not judge("key-exact-name", resources, {"acknowledged": ["gpu"]}).messages
+    assert not judge("key-exact-name", {**resources, "it": compliant.daemons(replicas=1)}).messages
 
 
 def test_P2_one_name_in_two_organizations_is_no_clash() -> None:
-    world = {"first": good.key("gpu"), "it": good.key("gpu", organization="data")}
-    assert not judge("key-name-unique", world).messages
-    assert not judge("key-tags", changed(world, {"first/tags": {}, "it/tags": {}})).messages
+    resources = {"first": compliant.key("gpu"), "it": compliant.key("gpu", organization="data")}
+    assert not judge("key-name-unique", resources).messages
+    assert not judge("key-tags", changed(resources, {"first/tags": {}, "it/tags": {}})).messages
 
 
 @pytest.mark.parametrize("name", ["PSK", "built-in", "user-auth", "x" * 65, "a/b", " a"])
 def test_P2_names_that_coderd_does_not_take(name: str) -> None:
-    assert judge("key-name", it(good.key(name))).places == {"it/base_name"}
+    assert judge("key-name", it(compliant.key(name))).places == {"it/base_name"}
 
 
 def test_the_organization_is_only_refused_beside_a_key() -> None:
@@ -248,7 +254,7 @@ def test_the_organization_is_only_refused_beside_a_key() -> None:
 
 @pytest.mark.parametrize("name", ["key-name-unique", "key-tags", "license-owner"])
 def test_of_two_that_clash_the_same_one_is_named_in_every_run(name: str) -> None:
-    make = good.license_ if name == "license-owner" else lambda: good.key(tags={})
-    world = {"a": make(), "b": make()}
-    backwards = dict(reversed(world.items()))
-    assert judge(name, world).messages == judge(name, backwards).messages != []
+    make = compliant.license_ if name == "license-owner" else lambda: compliant.key(tags={})
+    resources = {"a": make(), "b": make()}
+    backwards = dict(reversed(resources.items()))
+    assert judge(name, resources).messages == judge(name, backwards).messages != []

@@ -1,4 +1,4 @@
-"""Remedies fill in what nobody has set, keep secrets secret, and overrule nothing (D5)."""
+"""Remediations set missing values, keep secrets secret, and change no existing value (D5)."""
 
 import copy
 from typing import Any
@@ -19,22 +19,22 @@ from pulumi_policy.deserialize import (
 )
 
 from pack import policies
-from tests.unit.policies import good
-from tests.unit.policies.worlds import UNKNOWN, Res, judge, rule
+from tests.unit.policies import compliant
+from tests.unit.policies.judge import UNKNOWN, Res, judge, rule
 
-MENDED = [
+REMEDIATED = [
     policy.name for policy in policies() if policy.enforcement_level == EnforcementLevel.REMEDIATE
 ]
 SECRET = {SPECIAL_SIG_KEY: SPECIAL_SECRET_SIG, "value": "hush"}
 
 
 def remedied(name: str, props: dict[str, Any], type_: str = "apps/v1:Deployment") -> Any:
-    """What the rule makes of inputs, which come and go as between the engine and pulumi-policy."""
+    """Apply the rule's remediation, with inputs encoded as between the engine and pulumi-policy."""
     policy = rule(name)
     assert isinstance(policy, ResourceValidationPolicy)
     options = PolicyResourceOptions(False, [], None, [], PolicyCustomTimeouts(0, 0, 0), [], None)
-    bag = deserialize_properties(copy.deepcopy(props), True)
-    args = ResourceValidationArgs(f"kubernetes:{type_}", bag, "", "it", options, None)
+    properties = deserialize_properties(copy.deepcopy(props), True)
+    args = ResourceValidationArgs(f"kubernetes:{type_}", properties, "", "it", options, None)
     result: Any = policy.remediate(args)
     return None if result is None else serialize_properties(result)
 
@@ -48,7 +48,7 @@ def pod(props: dict[str, Any]) -> dict[str, Any]:
     return props["spec"]["template"]["spec"]
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize("name", REMEDIATED)
 def test_what_was_missing_passes_afterwards(name: str) -> None:
     before = Res("kubernetes:apps/v1:Deployment", bare())
     assert judge(name, {"it": before}).messages
@@ -56,19 +56,19 @@ def test_what_was_missing_passes_afterwards(name: str) -> None:
     assert not judge(name, {"it": after}).messages
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize("name", REMEDIATED)
 def test_what_is_well_is_left_alone(name: str) -> None:
-    assert remedied(name, good.deployment().props) is None
+    assert remedied(name, compliant.deployment().props) is None
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize("name", REMEDIATED)
 def test_secrets_stay_secret_and_unknown_values_unknown(name: str) -> None:
     env = [{"name": "A", "value": SECRET}, {"name": "B", "value": UNKNOWN}]
     after = remedied(name, bare(env=env))
     assert pod(after)["containers"][0]["env"] == env
 
 
-@pytest.mark.parametrize("name", MENDED)
+@pytest.mark.parametrize("name", REMEDIATED)
 def test_nothing_is_filled_into_what_is_not_known_yet(name: str) -> None:
     assert remedied(name, {"metadata": UNKNOWN, "spec": UNKNOWN}) is None
     assert remedied(name, {"metadata": {"labels": UNKNOWN}, "spec": {"template": UNKNOWN}}) is None
@@ -98,7 +98,7 @@ def test_a_filled_in_limit_is_never_below_the_request() -> None:
     assert resources["requests"] == {"memory": "8Gi", "cpu": "100m"}
 
 
-def test_a_whole_spec_that_is_secret_is_mended_inside_its_envelope() -> None:
+def test_a_whole_spec_that_is_secret_is_remediated_without_losing_its_marker() -> None:
     props = bare()
     props["spec"] = {SPECIAL_SIG_KEY: SPECIAL_SECRET_SIG, "value": props["spec"]}
     after = remedied("run-as-non-root", props)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from secret_shapes import is_plain_secret, looks_secret, names_secret
+from secret_detection import is_plain_secret, looks_secret, names_secret
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
-"""Resources for the rules to look at: good ones, and what changes in them.
+"""Apply a rule to resources through pulumi-policy's own proxy, as the engine does.
 
-A world is a few resources by name. `changed` sets places in it, named as `resource/path`; a key
-with dots in it stands in `<…>`. Everything reaches a rule through pulumi-policy's own proxy, as
-from the engine.
+`changed` sets properties, named `resource/path`; a key that contains dots is in `<…>`.
 """
 
 import copy
@@ -39,27 +37,27 @@ class Res:
     props: dict[str, Any]
     parents: tuple[str, ...] = ("coder-stack:index:ControlPlane",)
     secret_outputs: tuple[str, ...] = ()
-    fed_by: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """Property → names of resources of the same world."""
+    property_dependencies: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Property → names of other resources."""
 
     def urn(self, name: str) -> str:
         return f"urn:pulumi:s::p::{'$'.join([*self.parents, self.type])}::{name}"
 
 
-World = Mapping[str, Res]
+Resources = Mapping[str, Res]
 Changes = Mapping[str, Any]
 
 
 @dataclass
 class Verdict:
-    """What a rule said."""
+    """The messages of a rule, and whether it met an unknown value."""
 
     messages: list[str] = field(default_factory=list[str])
     unknown: bool = False
 
     @property
     def places(self) -> set[str]:
-        """`resource/path` of each violation."""
+        """Return `resource/path` of each violation."""
         found = [re.fullmatch(r'\w+ "([^"]+)": (\S+): .+\.', each) for each in self.messages]
         assert all(found), f"a message names resource, field and fix: {self.messages}"
         return {f"{match[1]}/{match[2]}" for match in found if match}
@@ -70,19 +68,20 @@ def rule(name: str) -> Policy:
     return found
 
 
-def judge(name: str, world: World, options: Mapping[str, Any] | None = None) -> Verdict:
-    """What the rule of that name says about a world."""
+def judge(name: str, resources: Resources, options: Mapping[str, Any] | None = None) -> Verdict:
+    """Apply the rule of that name to the resources."""
     policy, verdict = rule(name), Verdict()
 
     def report(message: str, urn: str | None = None) -> None:
         verdict.messages.append(message)
 
     if isinstance(policy, StackValidationPolicy):
-        runs = [lambda: policy.validate(StackValidationArgs(_stack(world), options), report)]
+        runs = [lambda: policy.validate(StackValidationArgs(_stack(resources), options), report)]
     else:
         assert isinstance(policy, ResourceValidationPolicy)
         runs = [
-            lambda args=args: policy.validate(args, report) for args in arguments(world, options)
+            lambda args=args: policy.validate(args, report)
+            for args in arguments(resources, options)
         ]
     for run in runs:
         try:
@@ -93,18 +92,18 @@ def judge(name: str, world: World, options: Mapping[str, Any] | None = None) -> 
 
 
 def arguments(
-    world: World, options: Mapping[str, Any] | None = None
+    resources: Resources, options: Mapping[str, Any] | None = None
 ) -> Iterator[ResourceValidationArgs]:
-    for name, res in world.items():
+    for name, res in resources.items():
         props = unknown_checking_proxy(copy.deepcopy(res.props))
         yield ResourceValidationArgs(
             res.type, props, res.urn(name), name, _options(res), None, options
         )
 
 
-def changed(world: World, changes: Changes) -> World:
-    """The world with places set, or taken away (MISSING)."""
-    result = copy.deepcopy(dict(world))
+def changed(resources: Resources, changes: Changes) -> Resources:
+    """Return the resources with properties set or removed (MISSING)."""
+    result = copy.deepcopy(dict(resources))
     for place, value in changes.items():
         name, _, path = place.partition("/")
         steps: list[Any] = [
@@ -121,7 +120,7 @@ def changed(world: World, changes: Changes) -> World:
 
 
 def texts(value: object, key: str = "") -> Iterator[str]:
-    """Every text in a value but names, which messages may repeat."""
+    """Yield every string in a value, except names, which messages may contain."""
     if isinstance(value, str) and key not in ("name", "kind"):
         yield value
     if isinstance(value, Mapping):
@@ -132,7 +131,7 @@ def texts(value: object, key: str = "") -> Iterator[str]:
             yield from texts(each)
 
 
-def _stack(world: World) -> list[PolicyResource]:
+def _stack(resources: Resources) -> list[PolicyResource]:
     made = {
         name: PolicyResource(
             res.type,
@@ -145,11 +144,12 @@ def _stack(world: World) -> list[PolicyResource]:
             [],
             {},
         )
-        for name, res in world.items()
+        for name, res in resources.items()
     }
-    for name, res in world.items():
+    for name, res in resources.items():
         made[name].property_dependencies = {
-            prop: [made[each] for each in sources] for prop, sources in res.fed_by.items()
+            prop: [made[each] for each in sources]
+            for prop, sources in res.property_dependencies.items()
         }
     return list(made.values())
 

@@ -1,9 +1,9 @@
-"""Resources that break no rule: ours as the components make them, and somebody else's."""
+"""Resources that comply with every rule, of this program and of others."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.unit.policies.worlds import CODER, Res
+from tests.unit.policies.judge import CODER, Res
 
 LABELS = {
     "app.kubernetes.io/name": "coder",
@@ -123,7 +123,7 @@ def key(name: str = "gpu", **more: Any) -> Res:
 def key_secret(of: str = "key") -> Res:
     made = cluster_object("core/v1:Secret", data={"key": "c2VjcmV0"})
     made.props["metadata"]["name"] = KEY_SECRET
-    made.fed_by = {"data": [of]}
+    made.property_dependencies = {"data": [of]}
     return made
 
 

@@ -1,17 +1,17 @@
-"""Where the pods are in a Kubernetes object, ours or anybody's, and which program they run.
+"""Find pod specs in Kubernetes objects: their containers, labels, and which program they run.
 
-Reads only. Leaves alone the `…Patch` resources, which hold part of an object, and charts, which are
-one opaque resource to a policy unless they are rendered (`helm.v4.Chart`).
+Ignores `…Patch` resources, which hold part of an object, and Helm releases, which are opaque to a
+policy.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reading import Look, Node, Resource
+from properties import KnownValues, Property, Resource
 
 __all__ = [
-    "SERVED",
+    "LONG_RUNNING",
     "containers",
     "has_pods",
     "is_kubernetes",
@@ -34,53 +34,53 @@ _PATHS = {
     "Job": _TEMPLATE,
     "CronJob": ("spec", "jobTemplate", *_TEMPLATE),
 }
-SERVED = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
-"""Kinds whose pods run for good."""
+LONG_RUNNING = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+"""Kinds whose pods run until they are deleted."""
 _TYPE = re.compile(r"kubernetes:(?:core|apps|batch|extensions)/\w+:(\w+)")
 
 
 def is_kubernetes(type_: str) -> bool:
-    """An object in the cluster; not the provider, nor a part of an object."""
+    """Return whether it is an object in the cluster: not a provider, not a patch."""
     return type_.startswith("kubernetes:") and not type_.endswith("Patch")
 
 
 def pod_spec_path(type_: str) -> tuple[str, ...] | None:
-    """The way to the pod's spec; None if objects of that type have no pods."""
+    """Return the path of the pod spec; None if objects of that type have no pods."""
     match = _TYPE.fullmatch(type_)
     return _PATHS.get(match[1]) if match else None
 
 
 def has_pods(type_: str) -> bool:
-    """Whether objects of that type have pods."""
+    """Return whether objects of that type have pods."""
     return pod_spec_path(type_) is not None
 
 
-def pod_spec(resource: Resource) -> Node:
-    """The spec of its pods."""
+def pod_spec(resource: Resource) -> Property:
+    """Return the spec of its pods."""
     return resource.props.at(*(pod_spec_path(resource.type) or ()))
 
 
-def containers(resource: Resource, look: Look, *, init: bool = True) -> Iterator[Node]:
-    """Its containers; those that run before the others too, unless they do not matter."""
+def containers(resource: Resource, known: KnownValues, *, init: bool = True) -> Iterator[Property]:
+    """Yield its init containers (unless `init` is false) and its containers."""
     spec = pod_spec(resource)
     if init:
-        yield from look.each(spec["initContainers"])
-    yield from look.each(spec["containers"])
+        yield from known.each(spec["initContainers"])
+    yield from known.each(spec["containers"])
 
 
 def labels_of_pods(resource: Resource) -> Mapping[str, Any]:
-    """What a selector is held against."""
+    """Return the labels of its pods, which selectors match."""
     holder = resource.props.at(*(pod_spec_path(resource.type) or ())[:-1])
     return holder.at("metadata", "labels").mapping()
 
 
 def namespace_of(resource: Resource) -> str:
-    """Its namespace; what is not named is in `default`."""
+    """Return its namespace, `default` if it names none."""
     return resource.props.at("metadata", "namespace").text or "default"
 
 
-def program(container: Node) -> str | None:
-    """Which of Coder's programs it runs: `coderd`, `provisioner`, `proxy`; None if none."""
+def program(container: Property) -> str | None:
+    """Return which program of Coder it runs: `coderd`, `provisioner`, `proxy` or None."""
     command = [each.text for each in container["command"].each()]
     words = [*command, *(each.text for each in container["args"].each())]
     if command and command[0].rpartition("/")[2] == "coder":
@@ -94,15 +94,15 @@ def program(container: Node) -> str | None:
     return "coderd" if words[:1] == ["server"] else None
 
 
-def selects(selector: Node, labels: Mapping[str, Any]) -> bool:
-    """Whether a label selector takes a pod with these labels. An empty one takes all."""
+def selects(selector: Property, labels: Mapping[str, Any]) -> bool:
+    """Return whether a label selector matches these labels. An empty one matches all."""
     wanted = selector["matchLabels"].mapping()
     if any(labels.get(name) != value for name, value in wanted.items()):
         return False
-    return all(_holds(each, labels) for each in selector["matchExpressions"].each())
+    return all(_matches(each, labels) for each in selector["matchExpressions"].each())
 
 
-def _holds(expression: Node, labels: Mapping[str, Any]) -> bool:
+def _matches(expression: Property, labels: Mapping[str, Any]) -> bool:
     key, operator = expression["key"].text, expression["operator"].text
     values = [each.text for each in expression["values"].each()]
     return {
