@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
-from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
+from coder_stack.settings.fleet import KeySettings, ProvisionerSettings, ProxySettings
 from coder_stack.settings.loading import SECRETS
 from coder_stack.settings.part import Part
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
@@ -64,6 +64,7 @@ _HEADINGS: dict[str, type[Part]] = {
     "access": AccessSettings,
     "license": LicenseSettings,
     "provisioners": ProvisionerSettings,
+    "key": KeySettings,
     "proxies": ProxySettings,
     "drift": DriftSettings,
     "reconcileJob": ReconcileJobSettings,
