@@ -22,11 +22,12 @@ from coder_stack.coderd import (
     Reason,
 )
 from coder_stack.console import inform, warn
-from coder_stack.dynamic.runtime.base import CoderdInputs, CoderdProvider
+from coder_stack.descriptors import DAEMONS_CONNECTED
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.props import PropsModel
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
-from coder_stack.dynamic.runtime.session import Session
+from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 
 __all__ = ["DaemonsConnected", "DaemonsConnectedProvider", "Seen", "look"]
 
@@ -89,7 +90,7 @@ def look(
 class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
     """A look that create and update repeat until it is good."""
 
-    noun = "provisioner daemons"
+    descriptor = DAEMONS_CONNECTED
     only_reads = True
 
     def label(self, model: DaemonsInputs) -> str:
@@ -171,7 +172,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
             return ""
 
 
-class DaemonsConnected(CoderdResource, module="coder", name="DaemonsConnected"):
+class DaemonsConnected(CoderdResource, descriptor=DAEMONS_CONNECTED):
     """Depends on the Deployment whose pods hold the key."""
 
     count: pulumi.Output[int]

@@ -22,9 +22,10 @@ from coder_stack.coderd import (
     entitlements_reason,
 )
 from coder_stack.console import warn
-from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
-from coder_stack.dynamic.runtime.check import checked, filled
+from coder_stack.descriptors import ENTITLEMENTS
+from coder_stack.dynamic.runtime.check import CheckRequest, checked, filled
 from coder_stack.dynamic.runtime.props import Problem, Props, PropsModel
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 from coder_stack.features import GRACE_PERIOD
@@ -108,7 +109,7 @@ _UNKNOWN: Mapping[str, Any] = dict.fromkeys(EntitlementFacts.model_fields, Unkno
 class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]):
     """Reads; there is nothing to create or delete."""
 
-    noun = "entitlements"
+    descriptor = ENTITLEMENTS
     only_reads = True
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
@@ -122,17 +123,17 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
         return super().check(_olds, news)
 
     def examine(
-        self, proposal: CheckRequest[EntitlementsInputs], session: Session | None
+        self, request: CheckRequest[EntitlementsInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """The live look; without a connection yet, what was known, or unknown values."""
         if session is None:
-            if proposal.old is None:
+            if request.old is None:
                 return _UNKNOWN, []
-            return _values(stale(proposal.old, Reason.PENDING)), []
+            return _values(stale(request.old, Reason.PENDING)), []
         try:
             facts = facts_of(session.look(Coderd.entitlements))
         except CoderdError as error:
-            facts = facts_without_answer(error, proposal.old)
+            facts = facts_without_answer(error, request.old)
             warn(f"{facts.reason}: entitlements, check: {error}")
         if grace := features_in_grace(facts):
             warn(f"entitlements, check: in grace, renew the license: {', '.join(grace)}.")
@@ -190,7 +191,7 @@ def _last_known(known: EntitlementsState | None) -> dict[str, Any]:
     return {name: getattr(known, name) for name in _MOVING} if known else {}
 
 
-class Entitlements(CoderdResource, module="coder", name="Entitlements"):
+class Entitlements(CoderdResource, descriptor=ENTITLEMENTS):
     """What coderd's licenses allow."""
 
     tier: pulumi.Output[str]

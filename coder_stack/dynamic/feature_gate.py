@@ -22,8 +22,10 @@ from coder_stack.coderd import (
     entitlements_reason,
 )
 from coder_stack.console import warn
-from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.descriptors import FEATURE_GATE
+from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.props import Problem
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 
@@ -70,7 +72,7 @@ def was_open(last: GateInputs | None) -> bool:
 class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
     """Reads and remembers; there is nothing to create or delete."""
 
-    noun = "feature gate"
+    descriptor = FEATURE_GATE
     only_reads = True
     replace_on = ("feature",)
 
@@ -79,10 +81,10 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
         return f"{self.noun} {model.feature}"
 
     def examine(
-        self, proposal: CheckRequest[GateInputs], session: Session | None
+        self, request: CheckRequest[GateInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """The live look, which waits little, and on a fresh stack says little."""
-        feature, old = proposal.known.get("feature"), proposal.old
+        feature, old = request.known.get("feature"), request.old
         last = old if old is not None and old.feature == feature else None
         if session is None or feature is None:
             if last is None:
@@ -114,7 +116,7 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
         return state.feature
 
 
-class FeatureGate(CoderdResource, module="coder", name="FeatureGate"):
+class FeatureGate(CoderdResource, descriptor=FEATURE_GATE):
     """Known in the same preview; give it no dependency on coderd's own Deployment."""
 
     feature: pulumi.Output[str]

@@ -28,10 +28,12 @@ from coder_stack.coderd import (
 )
 from coder_stack.coderd.procedures.licenses import apply, find, remove, stored
 from coder_stack.console import warn
-from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.descriptors import LICENSE
+from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.props import Problem, PropsSecret
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 
@@ -88,19 +90,19 @@ def split(
 class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
     """The license with this very text."""
 
-    noun = "license"
+    descriptor = LICENSE
     replace_on = ("jwt", "supported")
     delete_is_best_effort = True
 
     def examine(
-        self, proposal: CheckRequest[LicenseInputs], session: Session | None
+        self, request: CheckRequest[LicenseInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """The offline pre-flight, and whether this coderd knows licenses at all."""
-        old = proposal.old
+        old = request.old
         build, supported = _look(session, believed=old.supported if old else True)
         if not supported:
             warn(f"{Reason.NOT_SUPPORTED}: {_AGPL}")
-        jwt = proposal.known.get("jwt")
+        jwt = request.known.get("jwt")
         if not isinstance(jwt, SecretStr):
             return {"supported": supported}, []
         # The path is left empty: Pulumi would print the property's value beside the message.
@@ -112,9 +114,9 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         findings = preflight(
             jwt.get_secret_value(),
             datetime.now(UTC),
-            proposal.known.get("deployment_id") or (build and str(build.deployment_id)),
-            proposal.known.get("needed_features", ()),
-            proposal.known.get("warn_days", 30),
+            request.known.get("deployment_id") or (build and str(build.deployment_id)),
+            request.known.get("needed_features", ()),
+            request.known.get("warn_days", 30),
             telemetry=build.telemetry if build else None,
         )
         errors, warnings = split(findings, applied=old is not None and old.jwt == jwt)
@@ -240,7 +242,7 @@ def _second(moment: datetime | None) -> str:
     return moment.isoformat(timespec="seconds") if moment else ""
 
 
-class License(CoderdResource, module="coder", name="License"):
+class License(CoderdResource, descriptor=LICENSE):
     """A license in coderd; `jwt` is kept as a secret whatever the caller passes."""
 
     license_id: pulumi.Output[str]

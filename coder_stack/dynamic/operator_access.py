@@ -28,6 +28,7 @@ from coder_stack.coderd.procedures.bootstrap import accepted, token_id
 from coder_stack.coderd.procedures.readiness import wait_until_ready
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
+from coder_stack.descriptors import OPERATOR_ACCESS
 from coder_stack.dynamic.operator.account import (
     account_problems,
     given_problems,
@@ -41,12 +42,12 @@ from coder_stack.dynamic.operator.inputs import (
     settled_token_name,
 )
 from coder_stack.dynamic.operator.teardown import give_up, leave, made_token
-from coder_stack.dynamic.runtime.base import SESSIONS, CheckRequest, CoderdProvider
-from coder_stack.dynamic.runtime.check import known_connection
+from coder_stack.dynamic.runtime.check import CheckRequest, known_connection
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.props import Problem, Props
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
-from coder_stack.dynamic.runtime.session import Session
+from coder_stack.dynamic.runtime.session import SESSIONS, Session
 
 __all__ = ["OperatorAccess", "OperatorAccessProvider"]
 
@@ -69,7 +70,7 @@ def fingerprint_of(token: SecretStr) -> str:
 class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccessState]):
     """One operator in one coderd."""
 
-    noun = "operator access"
+    descriptor = OPERATOR_ACCESS
     delete_is_best_effort = True
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
@@ -84,12 +85,12 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         return super().check(_olds, news)
 
     def examine(
-        self, proposal: CheckRequest[OperatorAccessInputs], session: Session | None
+        self, request: CheckRequest[OperatorAccessInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Find the token or the password, and say at preview what is wrong with either."""
-        want, old = proposal.whole, proposal.old
+        want, old = request.whole, request.old
         values: dict[str, Any] = {"accepted": True, "password_hash": SecretStr("")}
-        if "given" not in proposal.known:
+        if "given" not in request.known:
             return values, []  # its token is unknown
         values["given"] = ""
         if want is None or session is None:
@@ -104,16 +105,6 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             token, problems = given_problems(session, new=old is None)
             found = {"given": fingerprint_of(token) if token else old.given if old else ""}
         return {**values, **found}, problems
-
-    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """An update is due, though no input changed, once coderd refuses the token we made.
-
-        Another deployment or version behind the same URL is noticed here as well.
-        """
-        result = super().diff(_id, _olds, _news)
-        if not pulumi.contains_unknowns(_news) and self._is_due(_olds, _news):
-            result.changes = True
-        return result
 
     def create_object(self, session: Session, want: OperatorAccessInputs) -> OperatorAccessState:
         """Wait, then look who the token belongs to, or get one."""
@@ -169,7 +160,8 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         refuse_unless_owner(user)
         return _state(session, want, build, user)
 
-    def _is_due(self, olds: Props, news: Props) -> bool:
+    def is_due(self, olds: Props, news: Props) -> bool:
+        """Look whether coderd refuses the token we made, or is another deployment or version."""
         try:
             want = OperatorAccessInputs.model_validate(news)
             known = OperatorAccessState.model_validate(olds)
@@ -213,7 +205,7 @@ def _state(
     )
 
 
-class OperatorAccess(CoderdResource, module="coder", name="OperatorAccess"):
+class OperatorAccess(CoderdResource, descriptor=OPERATOR_ACCESS):
     """Let the other resources depend on this one: then there is a token where they look for it."""
 
     url: pulumi.Output[str]

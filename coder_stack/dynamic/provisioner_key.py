@@ -25,14 +25,16 @@ from coder_stack.coderd import (
 )
 from coder_stack.coderd.key_identity import canonical_tags
 from coder_stack.coderd.procedures.keys import issue_key, opened_key, remove_key
+from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.dynamic.key.adoption import hear_offer, offered_key
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, settled
 from coder_stack.dynamic.key.organization import locate, wanted_organization
 from coder_stack.dynamic.key.succession import SUCCESSION
-from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED, first_opens, report_deferred
 from coder_stack.dynamic.runtime.props import Problem, Props
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import Session
 
@@ -44,7 +46,7 @@ _OWNER = 16
 class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
     """Keys are immutable in coderd: every difference is another key."""
 
-    noun = "provisioner key"
+    descriptor = PROVISIONER_KEY
     replace_on = (
         "organization",
         "organization_id",
@@ -66,15 +68,15 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return state.key_id or NOT_PROVISIONED
 
     def examine(
-        self, proposal: CheckRequest[KeyInputs], session: Session | None
+        self, request: CheckRequest[KeyInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Settle the name, or put the change off while the license is gone."""
-        want, old = proposal.whole, proposal.old
+        want, old = request.whole, request.old
         if want is None:
-            return settled(proposal)
+            return settled(request)
         before = SUCCESSION.predecessor(want, old)
         organization_id, unknown = wanted_organization(session, want, old, before)
-        values, problems = settled(proposal, before, organization_id)
+        values, problems = settled(request, before, organization_id)
         SUCCESSION.settle(want, values.get("name", ""), before)
         report_deferred(self.label(want), values["deferred"])
         if session is not None and (key := self._expected(session, want)):
@@ -125,7 +127,6 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         """Nothing in coderd changes: another way to it, another period, the gate."""
         facts = {
             "organization_id": want.organization_id or known.organization_id,
-            "secret_state": _secret_state(want.secret_sha256, known.material_sha256),
             "reason": "" if want.enabled else Reason.NOT_ENTITLED,
         }
         return KeyState.model_validate({**dict(known), **dict(want), **facts})
@@ -191,7 +192,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return found.key if found else None
 
 
-class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
+class ProvisionerKey(CoderdResource, descriptor=PROVISIONER_KEY):
     """A provisioner key; `material` is its plaintext, a secret."""
 
     key_id: pulumi.Output[str]
@@ -206,7 +207,6 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
     enabled: pulumi.Output[bool]
     provisioned: pulumi.Output[bool]
     deferred: pulumi.Output[list[str]]
-    secret_state: pulumi.Output[str]
     reason: pulumi.Output[str]
 
     def __init__(
@@ -222,7 +222,6 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
         trigger: pulumi.Input[str] | None = None,
         rotate_after_days: int | None = None,
         enabled: pulumi.Input[bool] = True,
-        secret_sha256: pulumi.Input[str] | None = None,
         adopt_material: pulumi.Input[str] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -237,11 +236,7 @@ class ProvisionerKey(CoderdResource, module="coder", name="ProvisionerKey"):
             "trigger": trigger,
             "rotate_after_days": rotate_after_days,
             "enabled": enabled,
-            "secret_sha256": secret_sha256,
-            # Given to `check`, and kept by nobody.
-            "adopt_material": None
-            if adopt_material is None
-            else pulumi.Output.secret(adopt_material),
+            "adopt_material": adopt_material,
         }
         super().__init__(ProvisionerKeyProvider(), resource_name, props, opts)
 
@@ -267,9 +262,3 @@ def _of_coderd(key: KeyRecord, material: SecretStr) -> dict[str, Any]:
 
 def _day_of(key: KeyRecord) -> date:
     return key.created_at.astimezone(UTC).date()
-
-
-def _secret_state(seen: str | None, ours: str) -> str:
-    if seen is None:
-        return ""
-    return "current" if seen == ours else "different" if seen else "missing"

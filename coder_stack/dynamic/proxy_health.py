@@ -12,16 +12,16 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import pulumi
-from pulumi import dynamic
 from pydantic import Field
 
 from coder_stack.coderd import Coderd, CoderdError, NotEntitled, ProxyRecord
 from coder_stack.console import warn
+from coder_stack.descriptors import PROXY_HEALTH
 from coder_stack.dynamic.daemons_connected import LONGEST_WAIT
-from coder_stack.dynamic.runtime.base import SESSIONS, CoderdInputs, CoderdProvider
 from coder_stack.dynamic.runtime.props import Props
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
-from coder_stack.dynamic.runtime.session import Session
+from coder_stack.dynamic.runtime.session import SESSIONS, CoderdInputs, Session
 
 __all__ = ["ProxyHealth", "ProxyHealthProvider"]
 
@@ -47,7 +47,7 @@ class HealthState(HealthInputs):
 class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
     """A look that create and update repeat for a while."""
 
-    noun = "workspace proxy's health"
+    descriptor = PROXY_HEALTH
     only_reads = True
 
     def label(self, model: HealthInputs) -> str:
@@ -57,16 +57,6 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
     def identify(self, state: HealthState) -> str:
         """One look is like another."""
         return "proxy-health"
-
-    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """An update is due, though no input changed, once coderd says better than last time.
-
-        A look that met a coderd out of reach would otherwise stand until the next refresh.
-        """
-        result = super().diff(_id, _olds, _news)
-        if not pulumi.contains_unknowns(_news) and self._is_well_again(_olds, _news):
-            result.changes = True
-        return result
 
     def create_object(self, session: Session, want: HealthInputs) -> HealthState:
         """Wait; a proxy that is not registered is not waited for."""
@@ -90,7 +80,8 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
             return known
         return _state(known, _find(proxies, known.proxy_id))
 
-    def _is_well_again(self, olds: Props, news: Props) -> bool:
+    def is_due(self, olds: Props, news: Props) -> bool:
+        """Look whether coderd says better than last time, when it may have been out of reach."""
         try:
             want, known = HealthInputs.model_validate(news), HealthState.model_validate(olds)
             if known.health == "ok" or not want.proxy_id:
@@ -139,7 +130,7 @@ def _state(inputs: HealthInputs, found: ProxyRecord | None) -> HealthState:
     return HealthState.model_validate({**wanted, **seen})
 
 
-class ProxyHealth(CoderdResource, module="coder", name="ProxyHealth"):
+class ProxyHealth(CoderdResource, descriptor=PROXY_HEALTH):
     """Depends on the Deployment whose pods hold the token."""
 
     health: pulumi.Output[str]

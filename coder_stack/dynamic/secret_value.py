@@ -15,6 +15,7 @@ from pulumi.output import Unknown
 from coder_stack.cluster.secret import SecretAbsent, SecretPlace, read_value
 from coder_stack.coderd import CoderdError, Reason
 from coder_stack.console import warn
+from coder_stack.descriptors import SECRET_VALUE
 from coder_stack.dynamic.runtime.check import checked, earlier_inputs, filled
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.props import (
@@ -50,7 +51,7 @@ class SecretValueState(SecretPlace, Content):
 class SecretValueProvider(Provider):
     """Reads; there is nothing to create or delete."""
 
-    noun = "Secret"
+    descriptor = SECRET_VALUE
     replace_on = ("namespace", "name", "key")
     inputs_model = SecretValueState
     state_model = SecretValueState
@@ -69,12 +70,9 @@ class SecretValueProvider(Provider):
                 values = dict(self._look("check", want, last))
         return checked(filled(SecretValueState, news, {**known, **values}), [])
 
-    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """A Secret that a refresh has found missing is still to fail the next update (L1)."""
-        result = super().diff(_id, _olds, _news)
-        if not pulumi.contains_unknowns(_news) and _news.get("reason"):
-            result.changes = True
-        return result
+    def is_due(self, olds: Props, news: Props) -> bool:
+        """Fail the next update for a Secret that a refresh has found missing (L1)."""
+        return bool(news.get("reason"))
 
     def create(self, props: Props) -> dynamic.CreateResult:
         """Stores what `check` found; nothing found is a failure."""
@@ -127,7 +125,7 @@ def _content(state: Content) -> Content:
     return Content(**{name: getattr(state, name) for name in Content.model_fields})
 
 
-class SecretValue(CoderdResource, module="coder", name="SecretValue"):
+class SecretValue(CoderdResource, descriptor=SECRET_VALUE):
     """`value` is a secret; it is known in previews as soon as the Secret is there."""
 
     value: pulumi.Output[str]

@@ -22,7 +22,8 @@ from coder_stack.coderd.procedures.proxies import (
     remove_proxy,
 )
 from coder_stack.coderd_names import proxy_name_fault
-from coder_stack.dynamic.runtime.base import CheckRequest, CoderdProvider
+from coder_stack.descriptors import WORKSPACE_PROXY
+from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.licensed import (
     NOT_PROVISIONED,
@@ -32,6 +33,7 @@ from coder_stack.dynamic.runtime.licensed import (
     report_deferred,
 )
 from coder_stack.dynamic.runtime.props import Known, Problem, Props, PropsSecret
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import Session
 
@@ -75,7 +77,7 @@ class ProxyState(ProxyInputs):
 class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]):
     """Nothing but a first registration replaces: coderd can change all the rest."""
 
-    noun = "workspace proxy"
+    descriptor = WORKSPACE_PROXY
     delete_is_best_effort = True
 
     def label(self, model: ProxyInputs) -> str:
@@ -87,13 +89,13 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         return state.proxy_id or NOT_PROVISIONED
 
     def examine(
-        self, proposal: CheckRequest[ProxyInputs], session: Session | None
+        self, request: CheckRequest[ProxyInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Fill in the looks, or put the change off while the license is gone."""
-        if session is not None and isinstance(name := proposal.known.get("name"), str):
+        if session is not None and isinstance(name := request.known.get("name"), str):
             _WANTED.add(session.connection, name.lower())
-        problems, values = _problems(proposal.known), _looks(proposal.known)
-        want, old = proposal.whole, proposal.old
+        problems, values = _problems(request.known), _looks(request.known)
+        want, old = request.whole, request.old
         if want is None:
             kept = {"provisioned": old.provisioned, "deferred": old.deferred} if old else {}
             return {**values, **kept}, problems
@@ -164,7 +166,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         )
 
 
-class WorkspaceProxyRegistration(CoderdResource, module="coder", name="WorkspaceProxyRegistration"):
+class WorkspaceProxyRegistration(CoderdResource, descriptor=WORKSPACE_PROXY):
     """A registered workspace proxy; `proxy_token` is what it runs with, a secret."""
 
     proxy_id: pulumi.Output[str]

@@ -29,10 +29,9 @@ key = ProvisionerKey(
     deployment_id=config.require("deployment"),
     trigger=config.get("trigger"),
     rotate_after_days=config.get_int("days"),
-    secret_sha256=config.get("secret"),
     enabled=config.get_bool("closed") is not True,
 )
-for name in ("key_id", "name", "material", "material_sha256", "reason", "deferred", "secret_state"):
+for name in ("key_id", "name", "material", "material_sha256", "reason", "deferred"):
     pulumi.export(name, getattr(key, name))
 """
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
@@ -164,17 +163,6 @@ def test_K3_another_deployment_is_named_and_the_old_key_is_deleted_where_it_was(
         assert len(other.world.records.provisioner_keys) == 1
         assert stack.coderd.world.records.provisioner_keys == {}
         assert stack.preview(refresh=True).changes == []
-
-
-def test_K3_K4_the_secrets_bytes_are_named_and_nothing_is_rotated(stack: Operated) -> None:
-    deploy(stack)
-    before = live(stack).id
-    configure(stack, secret="0" * 64)
-    seen = stack.preview()
-    assert (ops(seen), named(seen)) == (["update"], {"secret_sha256"})
-    deploy(stack)
-    assert stack.project.outputs()["secret_state"] == "different"
-    assert live(stack).id == before
 
 
 def test_U1_a_refresh_that_gets_no_answer_changes_nothing(stack: Operated) -> None:

@@ -8,7 +8,7 @@ from coder_stack.dynamic.entitlements import EntitlementsProvider
 from coder_stack.dynamic.feature_gate import FeatureGateProvider
 from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
-from coder_stack.dynamic.runtime.base import CoderdProvider
+from coder_stack.dynamic.runtime.provider import CoderdProvider
 from tests.provider.driver import Failure, Held, ProviderProcess, provider_process
 from tests.simulation import Simulation, license_text
 

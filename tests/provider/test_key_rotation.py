@@ -64,21 +64,6 @@ class TestDiff:
         assert updated.outputs["material"] == held.outputs["material"]
         assert updated.outputs.keys() == held.outputs.keys()
 
-    @pytest.mark.parametrize(
-        ("bytes_in_secret", "state"),
-        [("ours", "current"), ("", "missing"), ("0" * 64, "different")],
-    )
-    def test_K3_K4_the_secrets_bytes_are_compared_without_rotating(
-        self, licensed: Simulation, keys: Driven, bytes_in_secret: str, state: str
-    ) -> None:
-        held = keys.create(wish(licensed))
-        digest = held.outputs["material_sha256"] if bytes_in_secret == "ours" else bytes_in_secret
-        seen = wish(licensed, secret_sha256=digest)
-        news = keys.check(seen, held.inputs).inputs
-        assert {k for k in news if news[k] != held.inputs.get(k)} == {"secret_sha256"}
-        assert keys.diff(held, news).replaces == []
-        assert keys.update(held, seen).outputs["secret_state"] == state
-
 
 class TestGate:
     def test_E4_without_entitlement_no_call_is_made_and_the_next_run_opens_it(

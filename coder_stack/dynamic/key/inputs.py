@@ -18,7 +18,7 @@ from coder_stack.coderd.key_identity import (
     settle,
 )
 from coder_stack.coderd_names import key_name_fault, tags_fault
-from coder_stack.dynamic.runtime.base import CheckRequest
+from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.licensed import LicensedInputs, closed_again
 from coder_stack.dynamic.runtime.props import Problem, PropsSecret
 
@@ -37,8 +37,6 @@ class KeyInputs(LicensedInputs):
     deployment_id: str = ""
     trigger: str = ""
     rotate_after_days: Annotated[int, Field(ge=1)] | None = None
-    secret_sha256: str | None = None
-    """Of the bytes in the live Kubernetes Secret, if somebody looked; empty: there are none."""
     # Settled by check:
     organization_id: str | None = None
     """The organization's uuid: a rename in coderd leaves it."""
@@ -55,8 +53,6 @@ class KeyState(KeyInputs):
     material: PropsSecret = SecretStr("")
     material_sha256: str = ""
     created_at: str = ""
-    secret_state: str = ""
-    """`current`, `missing` or `different`; empty if nobody looked at the Secret."""
     reason: str = ""
 
 
@@ -67,7 +63,7 @@ def was_made(inputs: KeyInputs) -> bool:
 
 
 def settled(
-    proposal: CheckRequest[KeyInputs],
+    request: CheckRequest[KeyInputs],
     predecessor: KeyInputs | None = None,
     organization_id: str | None = None,
 ) -> tuple[dict[str, Any], list[Problem]]:
@@ -75,15 +71,15 @@ def settled(
 
     `predecessor` is the key that is there; `organization_id` is that of the wanted organization.
     """
-    problems = _problems(proposal.known)
+    problems = _problems(request.known)
     values: dict[str, Any] = {"material_valid": True, "owner": None}
-    if isinstance(name := proposal.known.get("base_name"), str):
+    if isinstance(name := request.known.get("base_name"), str):
         values["base_name"] = name.lower()
-    if "tags" in proposal.known:
-        values["tags"] = canonical_tags(proposal.known["tags"])
-    want, old = proposal.whole, proposal.old
+    if "tags" in request.known:
+        values["tags"] = canonical_tags(request.known["tags"])
+    want, old = request.whole, request.old
     if want is None:
-        return {**values, **_as_before(old, proposal.known.get("enabled"))}, problems
+        return {**values, **_as_before(old, request.known.get("enabled"))}, problems
     wish = replace(_wish(want), organization_id=organization_id)
     if not want.enabled and not (old and was_made(old)):
         # There is no key that could grow old.

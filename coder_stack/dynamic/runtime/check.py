@@ -1,9 +1,9 @@
-"""What `check` is given and what it answers: inputs that may be unknown, and no token.
+"""Pulumi's `check`: inputs that may still be unknown become canonical inputs and problems.
 
-base.py calls it; what is right or wrong about the inputs of one object, its provider says.
+What is right or wrong about the inputs of one object, its resource file says in `examine`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +12,7 @@ from pulumi import dynamic
 from pydantic import ValidationError
 
 from coder_stack.coderd import Coderd, CoderdError
+from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.props import (
     Known,
     Problem,
@@ -19,19 +20,13 @@ from coder_stack.dynamic.runtime.props import (
     PropsModel,
     field_to_props,
     parse,
+    read_known,
 )
-from coder_stack.dynamic.runtime.session import CoderdInputs, ConnectionProps, Session
+from coder_stack.dynamic.runtime.session import SESSIONS, CoderdInputs, ConnectionProps, Session
 
-__all__ = [
-    "CheckRequest",
-    "checked",
-    "earlier_inputs",
-    "filled",
-    "known_connection",
-    "with_live_deployment",
-]
+__all__ = ["CheckRequest", "check", "checked", "earlier_inputs", "filled", "known_connection"]
 
-I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # as in base.py
+I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # as in provider.py
 M = TypeVar("M", bound=PropsModel)
 
 
@@ -43,17 +38,35 @@ class CheckRequest(Generic[I]):
     whole: I | None
     """None while anything is unknown."""
     old: I | None
-    """What was checked last; None on create and on replace."""
+    """The inputs of the last run; None on create and on replace."""
+
+
+Examine = Callable[[CheckRequest[Any], Session | None], tuple[Mapping[str, Any], list[Problem]]]
+
+
+def check(
+    model: type[CoderdInputs], examine: Examine, olds: Props, news: Props, config: StackConfig
+) -> dynamic.CheckResult:
+    """Parse the inputs, let `examine` add live facts, and answer with both."""
+    session, problems = _session(known_connection(news), config)
+    if session is not None and "deployment_id" in model.model_fields:
+        news = _with_live_deployment(news, session)
+    known, whole, wrong = read_known(model, news)
+    if problems or wrong:
+        return checked(news, [*problems, *wrong])
+    old = earlier_inputs(model, olds)
+    values, problems = examine(CheckRequest(known, whole, old), session)
+    return checked(filled(model, news, {**known, **values}), problems)
 
 
 def checked(inputs: Props, problems: list[Problem]) -> dynamic.CheckResult:
-    """The answer of `check`, in which a token never stands."""
+    """Build the answer of `check`, which never holds a token."""
     failures = [dynamic.CheckFailure(path, message) for path, message in problems]
     return dynamic.CheckResult({k: v for k, v in inputs.items() if k != "token"}, failures)
 
 
 def filled(model: type[PropsModel], news: Props, values: Mapping[str, Any]) -> Props:
-    """The inputs to answer: what is known or was found out, and the rest as it came."""
+    """Return the inputs to answer with: what is known or was found out, the rest as it came."""
     inputs: Props = {}
     for name in model.model_fields:
         value = news.get(name)
@@ -64,16 +77,16 @@ def filled(model: type[PropsModel], news: Props, values: Mapping[str, Any]) -> P
     return inputs
 
 
-def earlier_inputs(model: type[M], bag: Props) -> M | None:
-    """Inputs of an earlier run, if there are any that this version can read."""
+def earlier_inputs(model: type[M], props: Props) -> M | None:
+    """Parse the inputs of an earlier run, if there are any that this version can read."""
     try:
-        return parse(model, bag) if bag else None
+        return parse(model, props) if props else None
     except ValidationError:
         return None
 
 
 def known_connection(news: Props) -> ConnectionProps | None:
-    """The way to coderd, once nothing in it is unknown or wrong."""
+    """Return the connection, once nothing in it is unknown or wrong."""
     given = news.get("connection")
     if given is None or pulumi.contains_unknowns(given):
         return None
@@ -83,11 +96,24 @@ def known_connection(news: Props) -> ConnectionProps | None:
         return None
 
 
-def with_live_deployment(news: Props, session: Session) -> Props:
-    """The deployment's id from coderd itself, while Pulumi cannot know it.
+def _session(
+    connection: ConnectionProps | None, config: StackConfig
+) -> tuple[Session | None, list[Problem]]:
+    if connection is None:
+        return None, []
+    try:
+        session = SESSIONS.open(connection, config, {})
+        session.refuse_if_insecure()
+    except CoderdError as error:
+        return None, [Problem("connection", f"{error.reason}: {error}")]
+    return session, []
+
+
+def _with_live_deployment(news: Props, session: Session) -> Props:
+    """Ask coderd for the deployment's id while Pulumi cannot know it.
 
     It is unknown in every preview that updates operator access; without this, the renewal of a
-    token would look like a change of everything that is told the id (CP6).
+    token would look like a change of everything that is given the id (CP6).
     """
     if not pulumi.contains_unknowns(news.get("deployment_id")):
         return news

@@ -1,52 +1,68 @@
-"""What every dynamic provider of ours has, whether its facts come from coderd or from Kubernetes.
+"""Pulumi's provider protocol: property bags in and out, typed models in between.
 
-Models of its inputs and its state, the stack's config, a `diff` that names replacements only, and
-one way to turn errors into reasons. Providers hold nothing else: state keeps a short reference to
-the class. Four threads share one instance.
+`Provider` is the base of every dynamic provider; `CoderdProvider` adds the session with coderd. A
+resource file subclasses one and says what is true of one object, on typed models. The state keeps a
+reference to the class and nothing of an instance. Four threads share one instance.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 import pulumi
 from pulumi import dynamic
 from pydantic import ValidationError
 
 from coder_stack.coderd import CoderdError, Reason
+from coder_stack.console import warn
+from coder_stack.descriptors import Descriptor
+from coder_stack.dynamic.runtime.check import CheckRequest, check
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.errors import Failed, one_sentence_errors, tell_bug
-from coder_stack.dynamic.runtime.props import Props, parse
+from coder_stack.dynamic.runtime.props import Problem, Props, parse, to_props
+from coder_stack.dynamic.runtime.session import SESSIONS, CoderdInputs, Session
 
-__all__ = ["Provider"]
+__all__ = ["CoderdProvider", "Provider", "gone"]
+
+I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # Inputs and State, as Pulumi's docs call them
+S = TypeVar("S", bound=CoderdInputs)
 
 
 class Provider(dynamic.ResourceProvider):
-    """One kind of object. The models are WireModels; State inherits from Inputs or is the same."""
+    """The base of all: the stack's config, a `diff` that names replacements, one-sentence errors.
+
+    The models are PropsModels; State inherits from Inputs or is the same.
+    """
 
     serialize_as_secret_always = False
 
-    noun: ClassVar[str]
-    """The object in messages: `license`."""
+    descriptor: ClassVar[Descriptor]
     replace_on: ClassVar[tuple[str, ...]] = ()
     """Inputs whose change makes another object. A key that old state lacks is no change (K7)."""
-    replace_by_deleting_first: ClassVar[bool] = False
-
     inputs_model: ClassVar[type[Any]]
     state_model: ClassVar[type[Any]]
     _config: StackConfig = StackConfig()
+
+    @property
+    def noun(self) -> str:
+        """Name the kind of object in messages."""
+        return self.descriptor.noun
 
     def reason(self, error: CoderdError) -> Reason:
         """Map an error to a Reason; override to narrow it."""
         return error.reason
 
     def configure(self, req: dynamic.ConfigureRequest) -> None:
-        """Once per process, before anything else."""
+        """Read the stack's config, once per process and before anything else."""
         one_sentence_errors()
         self._config = StackConfig.read(req.config.get)
 
+    def is_due(self, olds: Props, news: Props) -> bool:
+        """Tell whether an update is due though no input changed. Not asked while any is unknown."""
+        return False
+
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """Names what replaces and nothing else: the engine compares the inputs itself."""
+        """Name what replaces and nothing else: the engine compares the inputs itself."""
         replaces = [
             name
             for name in self.replace_on
@@ -55,17 +71,19 @@ class Provider(dynamic.ResourceProvider):
             # Not yet known is no proof of another object; the engine shows it as a change.
             and not pulumi.contains_unknowns(_news.get(name))
         ]
-        first = self.replace_by_deleting_first if replaces else None
-        return dynamic.DiffResult(replaces=replaces or None, delete_before_replace=first)
+        result = dynamic.DiffResult(replaces=replaces or None)
+        if not pulumi.contains_unknowns(_news) and self.is_due(_olds, _news):
+            result.changes = True
+        return result
 
     def _known(self, step: str, props: Props) -> Any:
-        """What state holds, as a model."""
+        """Parse what the state holds."""
         with self._step(step, self.noun):
             return parse(self.state_model, props)
 
     @contextmanager
     def _step(self, step: str, label: str) -> Generator[None]:
-        """Whatever goes wrong inside ends as one sentence about this object and this step."""
+        """Turn whatever goes wrong inside into one sentence about this object and this step."""
         try:
             yield
         except CoderdError as error:
@@ -79,3 +97,129 @@ class Provider(dynamic.ResourceProvider):
         except Exception as bug:
             tell_bug(bug)
             raise
+
+
+class CoderdProvider(Provider, Generic[I, S]):
+    """One kind of object in coderd. Subclass as `CoderdProvider[KeyInputs, KeyState]`."""
+
+    delete_is_best_effort: ClassVar[bool] = False
+    """A delete that fails is a warning and never blocks a destroy (K6)."""
+    only_reads: ClassVar[bool] = False
+    """Nothing of it is in coderd: a delete needs no session, not even a valid connection."""
+
+    inputs_model: ClassVar[type[CoderdInputs]]
+    state_model: ClassVar[type[CoderdInputs]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for base in getattr(cls, "__orig_bases__", ()):
+            if get_origin(base) is CoderdProvider:
+                cls.inputs_model, cls.state_model = get_args(base)
+
+    # What a subclass says -----------------------------------------------------------------------
+
+    def create_object(self, session: Session, want: I) -> S:
+        """Create it, or adopt what a lost run left. One mutating call; no waiting after it (U3)."""
+        raise NotImplementedError
+
+    def observe(self, session: Session, known: S) -> S | None:
+        """Read it; None if it is surely gone. What cannot be read is taken from `known`."""
+        raise NotImplementedError
+
+    def update_object(self, session: Session, want: I, known: S) -> S:
+        """Change it in place. Default: nothing in coderd depends on the changed inputs."""
+        state: Any = self.state_model.model_validate({**dict(known), **dict(want)})
+        return state
+
+    def delete_object(self, session: Session, known: S) -> None:
+        """Remove it; already gone is success. Not called for what only reads."""
+        raise NotImplementedError
+
+    def identify(self, state: S) -> str:
+        """Return the id for Pulumi's state: never empty, never a secret."""
+        raise NotImplementedError
+
+    def examine(
+        self, request: CheckRequest[I], session: Session | None
+    ) -> tuple[Mapping[str, Any], list[Problem]]:
+        """Return values to put into the checked inputs, and problems.
+
+        Runs in every preview: only cheap GETs, by `session.look`. There is no session while the
+        connection is unknown.
+        """
+        return {}, []
+
+    def label(self, model: I | S) -> str:
+        """Name the object in messages, with its own name if it has one."""
+        return self.noun
+
+    # What Pulumi calls --------------------------------------------------------------------------
+
+    def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
+        """Return canonical inputs, unknown ones as they came, and what is wrong."""
+        with self._step("check", self.noun):
+            return check(self.inputs_model, self.examine, _olds, news, self._config)
+
+    def create(self, props: Props) -> dynamic.CreateResult:
+        """Create the object."""
+        with self._step("create", self.noun):
+            want: Any = parse(self.inputs_model, props)
+        with self._step("create", self.label(want)):
+            session = self._session(want, {})
+            with session.changing():
+                state = self.create_object(session, want)
+        return dynamic.CreateResult(self.identify(state), _outputs(state, {}))
+
+    def read(self, id_: str, props: Props) -> dynamic.ReadResult:
+        """Return it as it is, as outputs and as inputs, so that the engine can name a drift."""
+        known = self._known("read", props)
+        with self._step("read", self.label(known)):
+            session = self._session(known, props)
+            now = self.observe(session, known)
+        if now is None:
+            return gone()
+        outs = _outputs(now, props)
+        inputs = {name: outs[name] for name in self.inputs_model.model_fields if name in outs}
+        return dynamic.ReadResult(self.identify(now), outs, inputs)
+
+    def update(self, _id: str, _olds: Props, _news: Props) -> dynamic.UpdateResult:
+        """Apply new inputs; all outputs are returned again, or they would be lost."""
+        known = self._known("update", _olds)
+        with self._step("update", self.label(known)):
+            want: Any = parse(self.inputs_model, _news)
+            session = self._session(want, _olds)
+            with session.changing():
+                state = self.update_object(session, want, known)
+        return dynamic.UpdateResult(_outputs(state, _olds))
+
+    def delete(self, _id: str, _props: Props) -> None:
+        """Delete by what was applied, as the state has it."""
+        if self.only_reads:
+            return
+        try:
+            known = self._known("delete", _props)
+            with self._step("delete", self.label(known)):
+                session = self._session(known, _props, may_renew=True)
+                with session.changing(), session.deleting() as hurried:
+                    self.delete_object(hurried, known)
+        except Failed as error:
+            if error.again or not self.delete_is_best_effort:
+                raise
+            warn(f"{error} It may still be there; remove it by hand.")
+
+    def _session(self, model: CoderdInputs, own: Props, *, may_renew: bool = False) -> Session:
+        return SESSIONS.open(model.connection, self._config, own, may_renew=may_renew)
+
+
+def gone() -> dynamic.ReadResult:
+    """Say that the object is surely gone; None as properties would crash the SDK."""
+    return dynamic.ReadResult("", {})
+
+
+def _outputs(state: CoderdInputs, own: Props) -> Props:
+    """Return all properties, without a token: it is kept elsewhere.
+
+    An earlier version kept a copy in every state: that stays until an update names where it is.
+    """
+    kept = own.get("token") if state.connection.credential is None else None
+    return {**({"token": kept} if kept else {}), **to_props(state)}

@@ -1,7 +1,6 @@
 """The program's side of a dynamic resource: which outputs it has and which are secret.
 
 Outputs are what the class annotates: state holds more, but each one costs the program a promise.
-Secrets are read off the provider's models: one that is not named here lands in state in plain text.
 """
 
 from collections.abc import Mapping
@@ -10,17 +9,23 @@ from typing import Any
 import pulumi
 from pulumi import dynamic
 
+from coder_stack.descriptors import Descriptor
 from coder_stack.dynamic.runtime.provider import Provider
 
 __all__ = ["CoderdResource"]
 
 
 class CoderdResource(dynamic.Resource):
-    """Subclass as `class License(CoderdResource, module="coder", name="License")`: both words.
+    """Subclass as `class License(CoderdResource, descriptor=LICENSE)`.
 
-    `props` are the inputs by wire name; None leaves a default. A secret input is encrypted even if
-    the program passed it in the clear.
+    `props` are the inputs by their names in Pulumi; None leaves a default. A secret input is
+    encrypted even if the program passed it in the clear.
     """
+
+    def __init_subclass__(cls, descriptor: Descriptor) -> None:
+        super().__init_subclass__(  # pyright: ignore[reportUnknownMemberType]
+            module="coder", name=descriptor.name
+        )
 
     def __init__(
         self,
@@ -29,10 +34,11 @@ class CoderdResource(dynamic.Resource):
         props: Mapping[str, Any],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        state = provider.state_model
-        secret = sorted({"token", *state.secret_fields(), *provider.inputs_model.secret_fields()})
+        secret = provider.descriptor.secret_outputs
         given = {
-            key: pulumi.Output.secret(value) if key in secret else value
+            key: pulumi.Output.secret(value)
+            if key in (*secret, *provider.descriptor.secret_inputs)
+            else value
             for key, value in props.items()
             if value is not None
         }

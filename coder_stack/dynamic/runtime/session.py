@@ -35,7 +35,7 @@ from coder_stack.dynamic.runtime.operator_secret import OperatorSecret
 from coder_stack.dynamic.runtime.outage import OutageBudget
 from coder_stack.dynamic.runtime.props import PropsModel
 
-__all__ = ["CoderdInputs", "ConnectionProps", "Session", "Sessions"]
+__all__ = ["SESSIONS", "CoderdInputs", "ConnectionProps", "Session", "Sessions"]
 
 T = TypeVar("T")
 QUICK_SECONDS = 5.0
@@ -184,6 +184,14 @@ class Session:
         self.source.remember(token)
         return replace(self, coderd=self.coderd.with_token(token))
 
+    @contextmanager
+    def changing(self) -> Generator[None]:
+        """Drop cached lists after a change, whatever comes of it."""
+        try:
+            yield
+        finally:
+            self.lists.forget()
+
     def listed(self, key: str, fetch: Callable[[Coderd], T]) -> T:
         """A list shared by a burst of reads; `key` names it, e.g. `keys/<organization>`."""
         return self.lists.get(key, lambda: fetch(self.coderd))
@@ -244,6 +252,10 @@ class Sessions:
             if key not in self._shared:
                 self._shared[key] = Shared(_coderd(connection, config))
             return self._shared[key]
+
+
+SESSIONS = Sessions()
+"""Of this process; the only thing that outlives a call."""
 
 
 def _way_in(state: Mapping[str, Any]) -> str:

@@ -185,7 +185,7 @@ def test_D2_the_cause_in_words(finding: Finding, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("world", "sentence"),
+    ("stack", "sentence"),
     [
         (LICENSED, "The license was replaced: another license is active in coderd."),
         (BARE, "The license was removed: coderd has none now."),
