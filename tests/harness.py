@@ -205,25 +205,27 @@ class Project:
         folder: Path,
         program: str | None = None,
         coderd_url: str = "",
+        name: str = "",
     ) -> "Project":
         """`program` is the text of another `__main__.py`; what it needs of config, it is given.
 
         `coderd_url` is where the pods' coderd is played: containers do not really run here.
+        `name` is the stack's and the namespace's; a random one keeps tests apart.
         """
         work = folder / "project"
         work.mkdir()
         # A folder of its own, since Pulumi writes the stack's config file beside Pulumi.yaml.
         shutil.copy(CHECKOUT / "Pulumi.yaml", work)
-        for name in ("__main__.py", "coder_stack"):
-            if name != "__main__.py" or program is None:
-                (work / name).symlink_to(CHECKOUT / name)
+        for part in ("__main__.py", "coder_stack"):
+            if part != "__main__.py" or program is None:
+                (work / part).symlink_to(CHECKOUT / part)
         _lay_environment(work / ".venv")
         if program is not None:
             (work / "__main__.py").write_text(program)
         home = Home(folder / "home")
         home.state.mkdir(parents=True)
         environment = engine.variables(home, os.environ["PATH"])
-        name = f"t-{secrets.token_hex(4)}"
+        name = name or f"t-{secrets.token_hex(4)}"
         if program is None:
             (work / f"Pulumi.{name}.yaml").write_text(_with_password())
         stack = auto.create_stack(

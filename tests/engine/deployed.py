@@ -112,10 +112,15 @@ def _texts(value: object) -> Iterator[str]:
 
 @contextmanager
 def deployed(
-    engine: Engine, cluster: Cluster, coderd: Simulation, folder: Path, **settings: Any
+    engine: Engine,
+    cluster: Cluster,
+    coderd: Simulation,
+    folder: Path,
+    name: str = "",
+    **settings: Any,
 ) -> Iterator[Deployed]:
     """The stack, configured and not yet up. At the end nothing of it may have leaked."""
-    project = Project.create(engine, cluster, folder, coderd_url=coderd.url)
+    project = Project.create(engine, cluster, folder, coderd_url=coderd.url, name=name)
     stack = Deployed(project, coderd)
     stack.configure(**settings)
     with playing(cluster.kubeconfig, project.namespace, coderd.url):
