@@ -1,29 +1,23 @@
-"""Rules for Kubernetes names, as pure functions: what is a name, and how a long one is made to fit.
+"""Names of Kubernetes objects: what makes a valid one, and the names that this program gives. Pure.
 
-Names that coderd gives out have rules of their own; they are not here.
+Rules for names inside coderd are in coderd_names.py.
 """
 
 import hashlib
-import re
 
-# A DNS label (RFC 1123), the strictest form that any of our objects needs.
-LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+"""Pattern of a DNS label (RFC 1123), the strictest form that any of our objects needs."""
 LABEL_RULE = "1 to 63 of a-z, 0-9 and '-', beginning and ending with a letter or digit"
 MAX_LABEL = 63
 CODERD_NAME = "coder"
-"""Of coderd's Deployment and Service, unless the config names them otherwise."""
+"""Default name of coderd's Deployment and Service."""
 CODERD_NAMESPACE = "coder"
-"""Likewise."""
+"""Default namespace of coderd."""
 _HASH = 8
 
 
-def is_label(name: str) -> bool:
-    """Whether Kubernetes takes it as a DNS label."""
-    return len(name) <= MAX_LABEL and LABEL.fullmatch(name) is not None
-
-
 def fit(name: str, limit: int = MAX_LABEL) -> str:
-    """The name itself if it is short enough, else cut, with a hash that keeps it unique."""
+    """Return the name itself if it is short enough, else cut, with a hash to keep it unique."""
     if len(name) <= limit:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH]
@@ -38,7 +32,42 @@ def operator_secret_name(coderd_name: str, owner: str = "") -> str:
     return fit(f"{coderd_name}-operator-{owner}" if owner else f"{coderd_name}-operator")
 
 
+def workspace_role_name(coderd_name: str) -> str:
+    """Name the Role and RoleBinding that let coderd manage workspaces."""
+    return fit(f"{coderd_name}-workspace-perms")
+
+
+def provisioner_name(provisioner: str) -> str:
+    """Name the Deployment, ServiceAccount and workspace Role of a provisioner."""
+    return fit(f"{provisioner}-provisioner")
+
+
+def provisioner_secret_name(provisioner: str) -> str:
+    """Name the Secret with a provisioner's key, unless the config does."""
+    return fit(f"{provisioner}-provisioner-key")
+
+
+def proxy_name(proxy: str) -> str:
+    """Name the Deployment, ServiceAccount and Service of a workspace proxy."""
+    return fit(f"{proxy}-proxy")
+
+
+def proxy_secret_name(proxy: str) -> str:
+    """Name the Secret with a proxy's token, unless the config does."""
+    return fit(f"{proxy}-proxy-token")
+
+
+def reconcile_name(coderd_name: str) -> str:
+    """Name the CronJob that reconciles, and its objects in each namespace."""
+    return fit(f"{coderd_name}-reconcile")
+
+
+def reconcile_cluster_role_name(namespace: str, coderd_name: str) -> str:
+    """Name the CronJob's ClusterRole; the namespace tells stacks of one cluster apart."""
+    return fit(f"{namespace}-{coderd_name}-reconcile")
+
+
 def stack_hash(project: str, stack: str, part: str = "") -> str:
-    """Tell one stack, or one part of it, from another in names that several of them share."""
+    """Hash a stack, or one part of it, to tell it from others in names that they share."""
     text = f"{project}/{stack}/{part}" if part else f"{project}/{stack}"
     return hashlib.sha256(text.encode()).hexdigest()[:_HASH]

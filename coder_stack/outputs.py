@@ -1,7 +1,7 @@
-"""What the stack exports: for people, for `coder-stack status`, and for other stacks to refer to.
+"""The stack's outputs, for people, `coder-stack status` and stack references.
 
-docs/outputs.md describes each; a test keeps the two lists equal. No secret is among them: tokens,
-keys and passwords stay in the state of their resources.
+docs/outputs.md describes each of them. None is a secret: tokens, keys and passwords stay in the
+state of their resources.
 """
 
 from collections.abc import Mapping
@@ -9,14 +9,13 @@ from typing import Any
 
 import pulumi
 
-from coder_stack.settings import Settings
 from coder_stack.stack import CoderStack
 
 __all__ = ["exports"]
 
 
-def exports(stack: CoderStack, settings: Settings) -> dict[str, pulumi.Input[Any]]:
-    """Name → value, in the order in which they are worth reading."""
+def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
+    """Return all outputs by name, the most interesting first."""
     plane, operator = stack.control_plane, stack.operator
     return {
         "url": plane.url,
@@ -39,13 +38,13 @@ def exports(stack: CoderStack, settings: Settings) -> dict[str, pulumi.Input[Any
         "provisioners": [each.summary for each in stack.provisioners],
         "proxies": [each.summary for each in stack.proxies],
         "conditions": stack.conditions,
-        # What is in force, defaults included, in the words of the config file.
-        "settings": settings.model_dump(mode="json", by_alias=True, exclude_none=True),
+        # With all defaults, and keys as in the config file.
+        "settings": stack.settings.model_dump(mode="json", by_alias=True, exclude_none=True),
     }
 
 
 def _license(stack: CoderStack) -> pulumi.Input[Mapping[str, Any]]:
-    """Both dates of L8; nothing is said of a license that this stack does not bring."""
+    """Return status and dates (L8) of the license that this stack uploads, if it does."""
     ours = stack.operator.license
     if ours is None:
         return {"configured": False}
@@ -63,7 +62,7 @@ def _license(stack: CoderStack) -> pulumi.Input[Mapping[str, Any]]:
 def _features(
     features: Mapping[str, Mapping[str, Any]], usage: Mapping[str, float]
 ) -> dict[str, dict[str, Any]]:
-    """Each feature with how much of it is in use, if coderd counts that (E1)."""
+    """Add to each feature how much of it is in use, if coderd counts that (E1)."""
     return {
         name: {**facts, **({"actual": int(usage[name])} if name in usage else {})}
         for name, facts in features.items()

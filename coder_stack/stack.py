@@ -12,6 +12,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from coder_stack.cluster.client import Kubeconfig
+from coder_stack.coderd.connection import direct_url
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs, credential_of
 from coder_stack.components.parts.ownership import Ownership
@@ -52,6 +53,7 @@ class StackSecrets:
 class CoderStack(pulumi.ComponentResource):
     """Everything that one stack config describes."""
 
+    settings: Settings
     control_plane: ControlPlane
     operator: Operator
     provisioners: list[Provisioner]
@@ -74,7 +76,7 @@ class CoderStack(pulumi.ComponentResource):
         opts = pulumi.ResourceOptions.merge(Ownership.of(name, where).options(), opts)
         super().__init__("coder-stack:index:CoderStack", name, None, opts)
         self._name = name
-        self._settings = settings
+        self.settings = settings
         secrets = secrets or StackSecrets()
         plane = settings.control_plane
         home = {"namespace": plane.namespace, "name": operator_secret_name(plane.name)}
@@ -115,8 +117,8 @@ class CoderStack(pulumi.ComponentResource):
     def _cluster(self) -> kubernetes.Provider:
         return kubernetes.Provider(
             f"{self._name}-cluster",
-            kubeconfig=self._settings.kubernetes.kubeconfig,
-            context=self._settings.kubernetes.context,
+            kubeconfig=self.settings.kubernetes.kubeconfig,
+            context=self.settings.kubernetes.context,
             enable_server_side_apply=True,
             # What the program sets is the program's: without this, a field that somebody else has
             # taken over ends preview and up in a conflict instead of being named and repaired.
@@ -131,7 +133,7 @@ class CoderStack(pulumi.ComponentResource):
 
     def _high_availability(self) -> FeatureGate | None:
         """Coderd runs before it can be asked what it may; so the gate looks at the last run's."""
-        if self._settings.control_plane.replicas <= 1:
+        if self.settings.control_plane.replicas <= 1:
             return None
         return FeatureGate(
             f"{self._name}-high-availability",
@@ -141,7 +143,7 @@ class CoderStack(pulumi.ComponentResource):
         )
 
     def _replicas(self, gate: FeatureGate | None) -> pulumi.Input[int]:
-        wanted = self._settings.control_plane.replicas
+        wanted = self.settings.control_plane.replicas
         return wanted if gate is None else gate.open.apply(lambda open_: wanted if open_ else 1)
 
     def _operator(self, secrets: StackSecrets, needed: list[str]) -> Operator:
@@ -149,9 +151,9 @@ class CoderStack(pulumi.ComponentResource):
             f"{self._name}-operator",
             OperatorArgs(
                 connection=self._connection,
-                settings=self._settings.access,
-                license=self._settings.license,
-                namespace=self._settings.control_plane.namespace,
+                settings=self.settings.access,
+                license=self.settings.license,
+                namespace=self.settings.control_plane.namespace,
                 token=secrets.token,
                 license_jwt=secrets.license_jwt,
                 needed_features=needed,
@@ -166,7 +168,7 @@ class CoderStack(pulumi.ComponentResource):
         if settings.key.adopt_secret:
             adopted = SecretValue(
                 f"{name}-adopted",
-                namespace=settings.namespace or self._settings.control_plane.namespace,
+                namespace=settings.namespace or self.settings.control_plane.namespace,
                 name=settings.key.adopt_secret,
                 key=settings.key.secret_key,
                 opts=pulumi.ResourceOptions(parent=self),
@@ -176,7 +178,7 @@ class CoderStack(pulumi.ComponentResource):
             ProvisionerArgs(
                 settings=settings,
                 operator=self.operator.handle,
-                image=self._settings.control_plane.image,
+                image=self.settings.control_plane.image,
                 url=self.control_plane.url,
                 namespace=self.control_plane.namespace,
                 adopted_material=adopted,
@@ -185,13 +187,13 @@ class CoderStack(pulumi.ComponentResource):
         )
 
     def _reconcile_job(self) -> ReconcileJob | None:
-        if self._settings.reconcile_job is None:
+        if self.settings.reconcile_job is None:
             return None
         return ReconcileJob(
             f"{self._name}-reconcile",
             ReconcileJobArgs(
-                job=self._settings.reconcile_job,
-                settings=self._settings,
+                job=self.settings.reconcile_job,
+                settings=self.settings,
                 stack=pulumi.get_stack(),
                 namespace=self.control_plane.namespace,
             ),
@@ -200,7 +202,7 @@ class CoderStack(pulumi.ComponentResource):
 
     def _conditions(self) -> pulumi.Output[list[dict[str, str]]]:
         parts = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
-        highly_available = self._settings.control_plane.replicas > 1
+        highly_available = self.settings.control_plane.replicas > 1
 
         def judged(license_: LicenseFacts, statuses: Iterable[Status]) -> list[dict[str, str]]:
             every = [each for status in statuses for each in status.conditions]
@@ -215,21 +217,19 @@ class CoderStack(pulumi.ComponentResource):
 
 
 def connection_of(settings: Settings) -> dict[str, Any]:
-    """The way to coderd from where Pulumi runs (CP8): a URL, or the API server's service proxy."""
+    """Return the `connection` of dynamic resources: a URL, or the API server's service proxy."""
     access, plane = settings.access, settings.control_plane
-    url = access.url or plane.access_url
-    if url is None or access.through_api_server:
-        port = plane.service.tls_port if plane.tls else plane.service.port
-        way: dict[str, Any] = {
+    url = direct_url(access.url, plane.access_url, through_api_server=access.through_api_server)
+    if url is None:
+        return {
             "service_proxy": {
                 "namespace": plane.namespace,
                 "service": plane.name,
-                "port": str(port),
+                "port": str(plane.service_port),
                 "tls": plane.tls is not None,
             }
         }
-    else:
-        way = {"url": url.rstrip("/"), "allow_insecure": access.allow_insecure}
-        if access.ca_bundle:
-            way["ca_bundle"] = access.ca_bundle
-    return way
+    connection: dict[str, Any] = {"url": url.rstrip("/"), "allow_insecure": access.allow_insecure}
+    if access.ca_bundle:
+        connection["ca_bundle"] = access.ca_bundle
+    return connection

@@ -15,7 +15,14 @@ from pydantic import SecretStr
 
 from coder_stack.coderd.errors import InvalidConnection
 
-__all__ = ["Connection", "Deadlines", "TokenSource", "checked_token", "service_proxy_url"]
+__all__ = [
+    "Connection",
+    "Deadlines",
+    "TokenSource",
+    "checked_token",
+    "direct_url",
+    "service_proxy_url",
+]
 
 _OPERATION = "connect to coderd"
 # Stricter than the standard, so that no two parsers can read different hosts out of one text.
@@ -92,6 +99,11 @@ class Connection:
     def may_carry_secrets(self) -> bool:
         """CP8: https, this machine, or a setting that says so."""
         return self.base_url.startswith("https:") or self.is_loopback or self.allow_insecure
+
+
+def direct_url(url: str | None, access_url: str | None, *, through_api_server: bool) -> str | None:
+    """Return the URL at which Pulumi reaches coderd; None means through the API server (CP8)."""
+    return None if through_api_server else url or access_url
 
 
 def service_proxy_url(

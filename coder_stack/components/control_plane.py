@@ -23,7 +23,7 @@ from coder_stack.components.parts.status import Status, conditions_of
 from coder_stack.components.parts.workload import ready_replicas
 from coder_stack.components.parts.workspace_rbac import workspace_rbac
 from coder_stack.conditions import control_plane_ready
-from coder_stack.naming import fit
+from coder_stack.naming import workspace_role_name
 from coder_stack.settings import ControlPlaneSettings
 
 __all__ = ["ControlPlane", "ControlPlaneArgs"]
@@ -72,7 +72,7 @@ class ControlPlane(pulumi.ComponentResource):
         account = workload.account(want.service_account_annotations)
         workspace_rbac(
             name,
-            object_name=fit(f"{want.name}-workspace-perms"),
+            object_name=workspace_role_name(want.name),
             namespaces={
                 want.namespace: namespace,
                 **{place: place for place in want.workspace_namespaces if place != want.namespace},
@@ -114,11 +114,10 @@ class ControlPlane(pulumi.ComponentResource):
         service: core.v1.Service,
     ) -> None:
         want = workload.settings
-        scheme, port = ("https", want.service.tls_port) if want.tls else ("http", want.service.port)
         host = pulumi.Output.concat(
             service.metadata.name, ".", workload.namespace, ".svc.cluster.local"
         )
-        self.url = pulumi.Output.concat(f"{scheme}://", host, f":{port}")
+        self.url = pulumi.Output.concat(f"{want.scheme}://", host, f":{want.service_port}")
         self.image = pulumi.Output.from_input(want.image.reference)
         self.ready_replicas = ready_replicas(deployment)
         ready = pulumi.Output.all(wanted, self.ready_replicas).apply(

@@ -39,7 +39,7 @@ from coder_stack.dynamic.daemons_connected import DaemonsConnected
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 from coder_stack.environment import DAEMON_KEY, DAEMON_NAME, URL
 from coder_stack.features import EXTERNAL_PROVISIONERS
-from coder_stack.naming import fit
+from coder_stack.naming import provisioner_name, provisioner_secret_name
 from coder_stack.settings import Image, ProvisionerSettings
 
 __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
@@ -82,7 +82,7 @@ class Provisioner(pulumi.ComponentResource):
         self._settings = want = args.settings
         self._workload = Workload(
             name=name,
-            object_name=fit(f"{want.name}-provisioner"),
+            object_name=provisioner_name(want.name),
             namespace=want.namespace or args.namespace,
             labels=Labels(
                 name="coder-provisioner",
@@ -135,7 +135,7 @@ class Provisioner(pulumi.ComponentResource):
         return material_secret(
             f"{self._name}-secret",
             self._workload.metadata(
-                key.secret_name or fit(f"{self._settings.name}-provisioner-key")
+                key.secret_name or provisioner_secret_name(self._settings.name)
             ),
             key.secret_key,
             self.key.material,

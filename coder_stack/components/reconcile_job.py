@@ -19,10 +19,9 @@ from coder_stack.components.parts.reconcile_rbac import (
     Rule,
     cluster_rules,
     namespace_rules,
-    own_name,
 )
 from coder_stack.components.parts.workload import Workload
-from coder_stack.naming import fit
+from coder_stack.naming import reconcile_cluster_role_name, reconcile_name
 from coder_stack.settings import ReconcileJobSettings, Settings
 
 __all__ = ["PROJECT", "ReconcileJob", "ReconcileJobArgs", "command", "kubeconfig"]
@@ -62,11 +61,10 @@ class ReconcileJob(pulumi.ComponentResource):
         self._name = name
         self._args = args
         plane = args.settings.control_plane
-        # Objects of the cluster as a whole are shared with other stacks: the namespace tells them.
-        self._cluster_name = fit(f"{plane.namespace}-{plane.name}-reconcile")
+        self._cluster_name = reconcile_cluster_role_name(plane.namespace, plane.name)
         self._workload = Workload(
             name=name,
-            object_name=own_name(plane),
+            object_name=reconcile_name(plane.name),
             namespace=args.namespace,
             labels=Labels(
                 name="coder-stack", instance=plane.name, component="reconcile", more=args.job.labels

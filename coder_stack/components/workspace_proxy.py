@@ -31,7 +31,7 @@ from coder_stack.dynamic.proxy_health import ProxyHealth
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
 from coder_stack.environment import ACCESS_URL, PRIMARY_URL
 from coder_stack.features import WORKSPACE_PROXIES
-from coder_stack.naming import fit
+from coder_stack.naming import proxy_name, proxy_secret_name
 from coder_stack.settings import Image, ProxySettings
 
 __all__ = ["WorkspaceProxy", "WorkspaceProxyArgs"]
@@ -75,7 +75,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self._settings = want = args.settings
         self._workload = Workload(
             name=name,
-            object_name=fit(f"{want.name}-proxy"),
+            object_name=proxy_name(want.name),
             namespace=want.namespace or args.namespace,
             labels=Labels(
                 name="coder-workspace-proxy",
@@ -126,7 +126,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         want = self._settings
         return material_secret(
             f"{self._name}-secret",
-            self._workload.metadata(want.secret_name or fit(f"{want.name}-proxy-token")),
+            self._workload.metadata(want.secret_name or proxy_secret_name(want.name)),
             want.secret_key,
             self.registration.proxy_token,
             self._workload.child(),

@@ -198,7 +198,16 @@ class ControlPlaneSettings(WorkloadSettings):
             yield Clash("service.tlsPort", f"must differ from port, which is {self.service.port}")
 
     @property
+    def scheme(self) -> str:
+        """Whether the Service speaks https or http inside the cluster."""
+        return "https" if self.tls else "http"
+
+    @property
+    def service_port(self) -> int:
+        """The Service's port for that scheme."""
+        return self.service.tls_port if self.tls else self.service.port
+
+    @property
     def in_cluster_url(self) -> str:
-        """Where the Service is reached inside the cluster (CP4)."""
-        scheme, port = ("https", self.service.tls_port) if self.tls else ("http", self.service.port)
-        return f"{scheme}://{self.name}.{self.namespace}.svc.cluster.local:{port}"
+        """The Service's URL inside the cluster (CP4)."""
+        return f"{self.scheme}://{self.name}.{self.namespace}.svc.cluster.local:{self.service_port}"

@@ -7,7 +7,14 @@ make these objects; a test holds the two lists together.
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from coder_stack.naming import fit, operator_secret_name
+from coder_stack.naming import (
+    operator_secret_name,
+    provisioner_name,
+    provisioner_secret_name,
+    proxy_name,
+    proxy_secret_name,
+    workspace_role_name,
+)
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
 from coder_stack.settings.workload import WorkloadSettings
@@ -39,21 +46,21 @@ def claims(part: WorkloadSettings, namespace: str, unsure: Collection[str] = ())
                 # Made by operator access for the token that it makes.
                 yield from _named(("Secret",), namespace, operator_secret_name(part.name))
                 for place in (namespace, *part.workspace_namespaces):
-                    yield from _named(_RIGHTS, place, fit(f"{part.name}-workspace-perms"))
+                    yield from _named(_RIGHTS, place, workspace_role_name(part.name))
         case ProvisionerSettings():
-            name = fit(f"{part.name}-provisioner")
+            name = provisioner_name(part.name)
             yield from _named(("ServiceAccount", "Deployment"), namespace, name)
             for place in (namespace, *part.workspace_namespaces):
                 yield from _named(_RIGHTS, place, name)
             if "key" not in unsure:
-                secret = part.key.secret_name or fit(f"{part.name}-provisioner-key")
+                secret = part.key.secret_name or provisioner_secret_name(part.name)
                 field = "key.secretName" if part.key.secret_name else "name"
                 yield Claim("Secret", namespace, secret, field)
         case ProxySettings():
-            name = fit(f"{part.name}-proxy")
+            name = proxy_name(part.name)
             yield from _named(("ServiceAccount", "Deployment", "Service"), namespace, name)
             if "secretName" not in unsure:
-                secret = part.secret_name or fit(f"{part.name}-proxy-token")
+                secret = part.secret_name or proxy_secret_name(part.name)
                 field = "secretName" if part.secret_name else "name"
                 yield Claim("Secret", namespace, secret, field)
         case _:

@@ -23,7 +23,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, core_schema
 
 from coder_stack.coderd_names import HYPHENATED, HYPHENATED_RULE
-from coder_stack.naming import LABEL_RULE
+from coder_stack.naming import LABEL, LABEL_RULE, MAX_LABEL
 
 __all__ = [
     "DRAFT",
@@ -85,14 +85,13 @@ def _written_as_text(value: object) -> object:
     return str(value) if is_number else value
 
 
-_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _QUALIFIED = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 
-Label = Annotated[str, Shape(_LABEL, f"a Kubernetes name: {LABEL_RULE}", 63, "name")]
+Label = Annotated[str, Shape(LABEL, f"a Kubernetes name: {LABEL_RULE}", MAX_LABEL, "name")]
 ObjectName = Annotated[
     str,
     Shape(
-        rf"{_LABEL}(?:\.{_LABEL})*",
+        rf"{LABEL}(?:\.{LABEL})*",
         (
             "the name of a Kubernetes object: 1 to 253 of a-z, 0-9, '-' and '.', each piece "
             "beginning and ending with a letter or digit"
@@ -143,7 +142,7 @@ Quantity = Annotated[
 _LabelKey = Annotated[
     str,
     Shape(
-        rf"(?:{_LABEL}(?:\.{_LABEL})*/)?{_QUALIFIED}",
+        rf"(?:{LABEL}(?:\.{LABEL})*/)?{_QUALIFIED}",
         "a Kubernetes key: up to 63 letters, digits and '-_.', after an optional domain and '/'",
     ),
 ]

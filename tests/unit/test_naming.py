@@ -1,10 +1,17 @@
 """Names that Kubernetes takes, and long ones that are made to fit (P2)."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coder_stack.naming import MAX_LABEL, fit, is_label
+from coder_stack.naming import LABEL, MAX_LABEL, fit
+
+
+def is_label(name: str) -> bool:
+    return len(name) <= MAX_LABEL and re.fullmatch(LABEL, name) is not None
+
 
 labels = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,200}[a-z0-9])?", fullmatch=True)
 

@@ -8,10 +8,11 @@ rights, so those on workspaces are here as well.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from coder_stack.naming import fit
-from coder_stack.settings import ControlPlaneSettings, Settings
+from coder_stack.coderd.connection import direct_url
+from coder_stack.naming import reconcile_name
+from coder_stack.settings import Settings
 
-__all__ = ["Rule", "cluster_rules", "namespace_rules", "own_name"]
+__all__ = ["Rule", "cluster_rules", "namespace_rules"]
 
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
@@ -34,6 +35,7 @@ class Rule:
 def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
     """By namespace: everything where our objects are, less where only workspaces or Secrets are."""
     plane = settings.control_plane
+    own_name = reconcile_name(plane.name)
     fleet = [*settings.provisioners, *settings.proxies]
     homes = dict.fromkeys([plane.namespace, *(each.namespace or plane.namespace for each in fleet)])
     workspaces = [
@@ -48,15 +50,10 @@ def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
     for namespace, names in _borrowed_secrets(settings).items():
         if namespace not in rules:
             # These very rights are objects of the stack, too.
-            rules[namespace] = [Rule(_RBAC, ("roles", "rolebindings"), _KEEP, (own_name(plane),))]
+            rules[namespace] = [Rule(_RBAC, ("roles", "rolebindings"), _KEEP, (own_name,))]
         if namespace not in homes:  # there every Secret may be read
             rules[namespace].append(Rule("", ("secrets",), ("get",), names))
     return rules
-
-
-def own_name(plane: ControlPlaneSettings) -> str:
-    """Of the job's objects in each namespace."""
-    return fit(f"{plane.name}-reconcile")
 
 
 def cluster_rules(settings: Settings, cluster_name: str) -> list[Rule]:
@@ -123,10 +120,8 @@ def _control_plane_rules(settings: Settings) -> Iterable[Rule]:
     for (group, resource), wanted in options.items():
         if wanted is not None:
             yield Rule(group, (resource,), _MANAGE)
-    if settings.access.url is None and (
-        plane.access_url is None or settings.access.through_api_server
-    ):
-        port = plane.service.tls_port if plane.tls else plane.service.port
-        name = f"{'https' if plane.tls else 'http'}:{plane.name}:{port}"
+    access = settings.access
+    if not direct_url(access.url, plane.access_url, through_api_server=access.through_api_server):
+        name = f"{plane.scheme}:{plane.name}:{plane.service_port}"
         verbs = ("create", "delete", "get", "patch", "update")
         yield Rule("", ("services/proxy",), verbs, (name,))

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 import pulumi
 from pulumi_kubernetes import core, meta, rbac
 
-from coder_stack.naming import fit
-
 __all__ = ["workspace_rbac"]
 
 # What a template needs to create, watch and remove workspaces; never a wildcard.
@@ -44,7 +42,7 @@ def workspace_rbac(
     made: list[pulumi.Resource] = []
     for place, namespace in namespaces.items():
         metadata = meta.v1.ObjectMetaArgs(
-            name=fit(object_name), namespace=namespace, labels=dict(labels)
+            name=object_name, namespace=namespace, labels=dict(labels)
         )
         role = rbac.v1.Role(
             f"{name}-workspaces-{place}",

@@ -12,6 +12,7 @@ from pydantic import SecretStr, ValidationError
 
 from coder_stack.cluster.client import Kubeconfig
 from coder_stack.coderd import Connection, InvalidConnection
+from coder_stack.coderd.connection import direct_url
 from coder_stack.config_keys import CONFIG
 from coder_stack.dynamic.runtime.props import PropsModel
 from coder_stack.naming import CODERD_NAME, CODERD_NAMESPACE
@@ -60,9 +61,12 @@ def service_way(namespace: str, service: str) -> str:
 
 
 def _configured_way(access: dict[str, Any], plane: dict[str, Any]) -> str:
-    """As `connection_of` in stack.py decides it; a test holds the two together."""
-    url = access.get("url") or plane.get("accessUrl")
-    if isinstance(url, str) and not access.get("throughApiServer"):
+    url: object = direct_url(
+        access.get("url"),
+        plane.get("accessUrl"),
+        through_api_server=bool(access.get("throughApiServer")),
+    )
+    if isinstance(url, str):
         return url_way(url)
     if not access and not plane:
         return ""
