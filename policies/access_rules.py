@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pulumi_policy import EnforcementLevel, Severity
 
+from coder_stack.descriptors import TYPE_PREFIX
 from coder_stack.environment import ACCESS_URL, PRIMARY_URL, URL
 from pod_specs import containers, has_pods, namespace_of
 from properties import Property, Violation
@@ -13,7 +14,6 @@ from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
 __all__ = ["RULES", "needs_https"]
 
-_CODER = "pulumi-python:dynamic/coder:"
 _PROVISIONER = "coder-stack:index:Provisioner"
 _URLS = (URL, ACCESS_URL, PRIMARY_URL)
 _RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
@@ -52,7 +52,7 @@ def _in_cluster(host: str) -> bool:
 
 
 def _https(case: Case) -> Iterator[Violation]:
-    if case.resource.type.startswith(_CODER):
+    if case.resource.type.startswith(TYPE_PREFIX):
         with case.known:
             url = case.resource.props.at("connection", "url")
             if needs_https(url.text):
@@ -126,7 +126,7 @@ RULES = (
     resource_rule(
         "coderd-over-https",
         "coderd is reached over https, except on this machine or inside the cluster.",
-        on=lambda type_: type_.startswith(_CODER) or has_pods(type_),
+        on=lambda type_: type_.startswith(TYPE_PREFIX) or has_pods(type_),
         check=_https,
         steps="Use an https URL, or coderd's Service (`….svc.cluster.local`, `serviceProxy`).",
         severity=Severity.HIGH,

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pulumi_policy import EnforcementLevel, Severity
 
 from coder_stack.coderd_names import key_name_fault
+from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.environment import DAEMON_KEY, SET_BY_DAEMON_KEY
 from pod_specs import containers, has_pods, namespace_of
 from properties import Property, Resource, Violation
@@ -17,12 +18,11 @@ from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
 __all__ = ["RULES"]
 
-_KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
 _IDENTITY_FLAGS = ("--org", "-O", "--tag", "-t", "--psk")
 
 
 def _is_key(type_: str) -> bool:
-    return type_ == _KEY
+    return type_ == PROVISIONER_KEY.type
 
 
 def _name(case: Case) -> Iterator[Violation]:
@@ -54,7 +54,7 @@ def _day(text: str) -> date | None:
 
 def _unique(case: StackCase) -> Iterator[Violation]:
     first = dict[tuple[str, str], Resource]()
-    for key in case.of_type(_KEY):
+    for key in case.of_type(PROVISIONER_KEY.type):
         with case.known:
             name = key.props["base_name"]
             owner = first.setdefault((_organization(key), name.text.lower()), key)
@@ -68,7 +68,7 @@ def _organization(key: Resource) -> str:
 
 def _tags(case: StackCase) -> Iterator[Violation]:
     untagged = defaultdict[str, list[Resource]](list)
-    for key in case.of_type(_KEY):
+    for key in case.of_type(PROVISIONER_KEY.type):
         with case.known:
             if not key.props["tags"].each():
                 untagged[_organization(key)].append(key)
@@ -81,7 +81,7 @@ def _tags(case: StackCase) -> Iterator[Violation]:
 
 
 def _one_replica(case: StackCase) -> Iterator[Violation]:
-    for key in case.of_type(_KEY):
+    for key in case.of_type(PROVISIONER_KEY.type):
         with case.known:
             if key.props["exact_name"].value is not True:
                 continue

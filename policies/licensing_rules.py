@@ -10,6 +10,13 @@ from datetime import UTC, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, Severity
 
+from coder_stack.descriptors import (
+    DESCRIPTORS,
+    ENTITLEMENTS,
+    FEATURE_GATE,
+    LICENSE,
+    PROVISIONER_KEY,
+)
 from coder_stack.features import (
     HIGH_AVAILABILITY,
     MULTIPLE_ORGANIZATIONS,
@@ -21,16 +28,10 @@ from rule import StackCase, stack_rule
 
 __all__ = ["RULES"]
 
-_CODER = "pulumi-python:dynamic/coder:"
-_FEATURES = {
-    f"{_CODER}ProvisionerKey": "external_provisioner_daemons",
-    f"{_CODER}WorkspaceProxyRegistration": "workspace_proxy",
-}
-
 
 def _entitled(case: StackCase) -> Iterator[Violation]:
     known, allowed = False, set[str]()
-    for each in case.of_type(f"{_CODER}Entitlements"):
+    for each in case.of_type(ENTITLEMENTS.type):
         with case.known:
             # If the stack has several coderds, one that allows a feature is enough.
             allowed.update(_allowed(each))
@@ -50,12 +51,13 @@ def _allowed(entitlements: Resource) -> list[str]:
 def _needs(case: StackCase) -> Iterator[tuple[Property, str]]:
     organizations = set[str]()
     for resource in case.resources:
-        if feature := _FEATURES.get(resource.type):
-            yield resource.props["enabled"], feature
+        descriptor = DESCRIPTORS.get(resource.type)
+        if descriptor and descriptor.feature:
+            yield resource.props["enabled"], descriptor.feature
         with case.known:
-            if resource.type == f"{_CODER}FeatureGate":
+            if resource.type == FEATURE_GATE.type:
                 yield resource.props["feature"], resource.props["feature"].text
-            if resource.type == f"{_CODER}ProvisionerKey":
+            if resource.type == PROVISIONER_KEY.type:
                 organizations.add(resource.props["organization"].text)
                 if len(organizations) > 1:
                     # The first organization needs no license.
@@ -72,7 +74,7 @@ def _is_coderd(case: StackCase, deployment: Resource) -> bool:
 
 def _expiry(case: StackCase) -> Iterator[Violation]:
     soon = datetime.now(UTC) + timedelta(days=int(case.options["days"]))
-    for each in case.of_type(f"{_CODER}License"):
+    for each in case.of_type(LICENSE.type):
         with case.known:
             expires = each.props["license_expires"]
             ends = _moment(expires.text)
@@ -92,7 +94,7 @@ def _moment(text: str) -> datetime | None:
 
 def _owners(case: StackCase) -> Iterator[Violation]:
     owners = dict[str, Resource]()
-    for each in case.of_type(f"{_CODER}License"):
+    for each in case.of_type(LICENSE.type):
         with case.known:
             text = each.props["jwt"].text.strip()
             if not text:

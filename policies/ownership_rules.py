@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
+from coder_stack.descriptors import TYPE_PREFIX
 from pod_specs import is_kubernetes
 from properties import Violation
 from remediation import EditableInputs, mapping_at, set_default
 from rule import Case, resource_rule
 
 __all__ = ["RULES"]
-
-_CODER = "pulumi-python:dynamic/coder:"
 
 
 def _labels(case: Case) -> Iterator[Violation]:
@@ -62,7 +61,7 @@ RULES = (
     resource_rule(
         "child-of-component",
         "Every object is a child of a component.",
-        on=lambda type_: is_kubernetes(type_) or type_.startswith(_CODER),
+        on=lambda type_: is_kubernetes(type_) or type_.startswith(TYPE_PREFIX),
         check=_child,
         steps="Set `parent=`, so that it is deleted with its component.",
         severity=Severity.LOW,

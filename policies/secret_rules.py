@@ -7,26 +7,14 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
+from coder_stack.descriptors import DESCRIPTORS, TYPE_PREFIX
 from pod_specs import containers, has_pods, is_kubernetes, namespace_of, pod_spec, pod_spec_path
 from properties import Property, Resource, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 from secret_detection import HIDDEN_IN_METADATA, is_plain_secret, looks_secret, names_secret
 
-__all__ = ["RULES", "SECRET_OUTPUTS"]
+__all__ = ["RULES"]
 
-_CODER = "pulumi-python:dynamic/coder:"
-SECRET_OUTPUTS = {
-    "OperatorAccess": ("password", "password_hash", "token"),
-    "License": ("jwt", "token"),
-    "Entitlements": ("token",),
-    "ProvisionerKey": ("material", "token"),
-    "DaemonsConnected": ("token",),
-    "WorkspaceProxyRegistration": ("proxy_token", "token"),
-    "ProxyHealth": ("token",),
-    "FeatureGate": ("token",),
-    "SecretValue": ("token", "value"),
-}
-"""Outputs that must be declared secret; otherwise the state holds them in plain text."""
 _BY_REFERENCE = "use valueFrom.secretKeyRef."
 
 
@@ -106,7 +94,7 @@ def _by_key_only(case: StackCase) -> Iterator[Violation]:
 def _of_coderd(secret: Resource) -> bool:
     """Return whether it holds a key or token from coderd."""
     sources = secret.sources_of("data", "stringData")
-    return any(urn.split("::")[2].split("$")[-1].startswith(_CODER) for urn in sources)
+    return any(urn.split("::")[2].split("$")[-1].startswith(TYPE_PREFIX) for urn in sources)
 
 
 def _whole_secrets(case: StackCase, workload: Resource) -> Iterator[Property]:
@@ -121,8 +109,8 @@ def _whole_secrets(case: StackCase, workload: Resource) -> Iterator[Property]:
 
 
 def _declared(case: Case) -> Iterator[Violation]:
-    wanted = SECRET_OUTPUTS.get(case.resource.kind, ())
-    for name in wanted:
+    descriptor = DESCRIPTORS.get(case.resource.type)
+    for name in descriptor.secret_outputs if descriptor else ():
         if name not in case.resource.secret_outputs:
             yield case.resource.props[name].violation(
                 "declare it in additional_secret_outputs; else the state holds it in plain text."
@@ -180,7 +168,7 @@ RULES = (
     resource_rule(
         "secret-outputs-declared",
         "Credentials from coderd are encrypted in Pulumi's state.",
-        on=lambda type_: type_.startswith(_CODER),
+        on=lambda type_: type_.startswith(TYPE_PREFIX),
         check=_declared,
         steps="Use the resources of `coder_stack.dynamic`, which declare their secrets.",
         severity=Severity.CRITICAL,
