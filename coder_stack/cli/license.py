@@ -36,19 +36,14 @@ def _license() -> None:  # pyright: ignore[reportUnusedFunction]  # typer calls 
 
 @app.command()
 def inspect(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE|-", help="File with the license; - reads stdin.")
-    ],
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="The license; - reads stdin.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    warn_days: Annotated[
-        int, typer.Option(min=0, help="Warn this many days before it expires.")
-    ] = 30,
+    warn_days: Annotated[int, typer.Option(min=0, help="Days before expiry to warn.")] = 30,
     deployment_id: Annotated[
         str | None, typer.Option(help="Check that the license allows this deployment.")
     ] = None,
     needs: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FEATURE", help="A feature that it must grant (repeatable)."),
+        list[str] | None, typer.Option(metavar="FEATURE", help="Required feature (repeatable).")
     ] = None,
 ) -> None:
     """Print claims and dates. Exit 0: usable, 2: expires soon or in grace, 1: unusable."""

@@ -27,16 +27,10 @@ Stacks = Annotated[list[str] | None, typer.Option("--stack", help="Name of a sta
 All = Annotated[bool, typer.Option("--all", help="All stacks of the project.")]
 Folder = Annotated[Path, typer.Option("--cwd", help="Folder of the Pulumi project.")]
 Jobs = Annotated[int, typer.Option(min=1, help="How many stacks to process in parallel.")]
-AsJson = Annotated[
-    str, typer.Option("--json", metavar="FILE", help="Write a JSON report; - is stdout.")
-]
-AsMarkdown = Annotated[
-    str, typer.Option("--markdown", metavar="FILE", help="Write a Markdown report.")
-]
-AsHtml = Annotated[str, typer.Option("--html", metavar="FILE", help="Write an HTML report.")]
-AsMetrics = Annotated[
-    str, typer.Option("--metrics", metavar="FILE", help="Write Prometheus metrics.")
-]
+AsJson = Annotated[str, typer.Option("--json", metavar="FILE", help="JSON report; - is stdout.")]
+AsMarkdown = Annotated[str, typer.Option("--markdown", metavar="FILE", help="Markdown report.")]
+AsHtml = Annotated[str, typer.Option("--html", metavar="FILE", help="HTML report.")]
+AsMetrics = Annotated[str, typer.Option("--metrics", metavar="FILE", help="Prometheus metrics.")]
 _JOBS = jobs_by_default()
 
 
@@ -67,16 +61,13 @@ def reconcile(
     cwd: Folder = Path(),
     jobs: Jobs = _JOBS,
     max_deletes: Annotated[
-        int | None,
-        typer.Option(min=0, help="How many deletes are allowed. Default: from the config."),
+        int | None, typer.Option(min=0, help="Allowed deletes. Default: from the config.")
     ] = None,
     max_replaces: Annotated[
-        int | None,
-        typer.Option(min=0, help="How many replacements are allowed. Default: from the config."),
+        int | None, typer.Option(min=0, help="Allowed replacements. Default: from the config.")
     ] = None,
     wait: Annotated[
-        float,
-        typer.Option(min=0, metavar="SECONDS", help="How long to wait for another running update."),
+        float, typer.Option(min=0, metavar="SECONDS", help="Wait for another running update.")
     ] = 0,
     as_json: AsJson = "",
     as_markdown: AsMarkdown = "",

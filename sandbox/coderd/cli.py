@@ -29,14 +29,10 @@ def coderd(
         bool, typer.Option("--unlicensed", help="Start without a license.")
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start without a first user.")] = False,
-    faults: Annotated[
-        Path | None, typer.Option(help="JSON file with the faults to inject.")
-    ] = None,
+    faults: Annotated[Path | None, typer.Option(help="JSON file with faults to inject.")] = None,
     state: Annotated[Path | None, typer.Option(help="JSON file to keep the state in.")] = None,
     version: Annotated[str, typer.Option(help="Version to report.")] = "",
-    api_rate_limit: Annotated[
-        int, typer.Option(help="Requests per minute; negative disables the limit.")
-    ] = 512,
+    api_rate_limit: Annotated[int, typer.Option(help="Per minute; negative: no limit.")] = 512,
 ) -> None:
     """Run the simulated coderd. The first line on stdout is {"url": …, "token": …}."""
     from sandbox.coderd import server  # noqa: PLC0415
@@ -67,9 +63,7 @@ def license_(
         float, typer.Option(help="Days until it expires; negative: it has expired.")
     ] = 365,
     grace: Annotated[float, typer.Option(help="Days of the grace period.")] = 30,
-    features: Annotated[
-        str, typer.Option(help="Comma-separated features: name or name=limit.")
-    ] = "",
+    features: Annotated[str, typer.Option(help="Features: name or name=limit, with commas.")] = "",
     feature_set: Annotated[
         str, typer.Option("--set", help="premium, enterprise or none.")
     ] = "premium",
@@ -79,9 +73,7 @@ def license_(
     ] = None,
     trial: Annotated[bool, typer.Option("--trial", help="Make a trial license.")] = False,
     nbf_days: Annotated[float, typer.Option(help="Days until it starts.")] = 0,
-    require_telemetry: Annotated[
-        bool, typer.Option("--require-telemetry", help="Require telemetry.")
-    ] = False,
+    require_telemetry: Annotated[bool, typer.Option("--require-telemetry")] = False,
 ) -> None:
     """Print a license signed with the public test key. Only the simulated coderd accepts it."""
     from sandbox.coderd.rules.license_key import LicenseTerms, issue  # noqa: PLC0415

@@ -67,12 +67,9 @@ def doctor(
         bool, typer.Option(help="Install the tools of the engine and the cluster.")
     ] = False,
     install_all: Annotated[
-        bool,
-        typer.Option(help="Also install the tools of the tests: Coder servers, browser, linters."),
+        bool, typer.Option(help="Also install test tools: Coder servers, browser, linters.")
     ] = False,
-    verify: Annotated[
-        bool, typer.Option(help="Compare the installed files with their checksums.")
-    ] = False,
+    verify: Annotated[bool, typer.Option(help="Verify the installed files' checksums.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show the tools of the sandbox and where each came from. Exit 0: complete, 1: not."""
