@@ -5,8 +5,7 @@ import os
 import pulumi
 from pulumi.runtime import get_config_env, get_config_secret_keys_env
 
-from coder_stack.cluster.apis import check_serves
-from coder_stack.cluster.preflight import check_answers
+from coder_stack.cluster.preflight import check_answers, check_serves
 from coder_stack.outputs import exports
 from coder_stack.program import run
 from coder_stack.settings import ConfigError, Settings, hints, load

@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from coder_stack.cluster.client import Kubeconfig
+from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.coderd.connection import direct_url
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs, credential_of

@@ -1,1 +1,1 @@
-"""The Kubernetes API server, as far as the program itself asks it."""
+"""Talk to the Kubernetes API server where Pulumi's own provider cannot."""

@@ -1,57 +1,85 @@
-"""Which cluster the providers of one stack ask, and what its kubeconfig says about reaching it.
+"""Settings and requests for the Kubernetes API server of one stack, or of one resource.
 
-The program gives a path and a context, or leaves both to the stack's config (`kubernetes`). The
-way there is the kubeconfig's `tls-server-name` and `proxy-url`, or the environment's proxy (CP11).
-The kubernetes library is imported when first needed: most providers never are. Sends nothing.
+The connection follows the kubeconfig's `tls-server-name` and `proxy-url`, or else the environment's
+proxy (CP11). The kubernetes library is imported on first use, because it loads slowly.
 """
 
+import json
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import quote
 
-from coder_stack.coderd import InvalidConnection, forward_proxy, proxy_login, tls_context
-from coder_stack.frozen_model import FrozenModel
+from coder_stack.cluster.kubeconfig import (
+    Kubeconfig,
+    KubeconfigError,
+    kubeconfig_files,
+    load_kubeconfig,
+)
+from coder_stack.coderd import (
+    ApiServerRefused,
+    CertificateNotTrusted,
+    CoderdError,
+    Connection,
+    InsecureConnection,
+    InvalidConnection,
+    ProtocolError,
+    Unavailable,
+    forward_proxy,
+    proxy_login,
+    tls_context,
+)
 
-__all__ = ["API_SERVER", "Kubeconfig", "api_settings"]
+__all__ = ["API_SERVER", "NOT_VERIFIED", "api_settings", "not_kubernetes", "refused", "request"]
 
 API_SERVER = "connect to the Kubernetes API server"
-
-
-class Kubeconfig(FrozenModel):
-    """Which kubeconfig and which context of it; without a path, as kubectl finds it."""
-
-    kubeconfig: str | None = None
-    context: str | None = None
+NOT_VERIFIED = "the kubeconfig's cluster has no TLS, or turns its verification off; correct it."
+_TIMEOUT = (3.0, 5.0)
+"""Seconds to connect and to read; a refused connection is tried once more."""
 
 
 def api_settings(own: Kubeconfig, stack: Kubeconfig) -> Any:
-    """The library's settings for the resource's own cluster, or else for the stack's."""
-    from kubernetes import client, config  # noqa: PLC0415  # slow, and rarely needed
+    """Return the library's settings for the resource's own cluster, or else for the stack's."""
+    from kubernetes import client  # noqa: PLC0415  # slow, and rarely needed
 
-    given = own.kubeconfig is not None or own.context is not None
-    which = own if given else stack
-    library: Any = config
     settings: Any = client.Configuration()
-    settings.proxy = None  # the library's own reading of the environment has other exceptions
+    settings.proxy = None  # the library reads NO_PROXY by other rules than kubectl
+    given = own.kubeconfig is not None or own.context is not None
     try:
-        if which.kubeconfig is None and which.context is None:
-            library.load_config(client_configuration=settings)
-        else:
-            library.load_kube_config(
-                config_file=which.kubeconfig,
-                context=which.context,
-                client_configuration=settings,
-                persist_config=False,
-            )
+        _load(own if given else stack, settings)
+    except KubeconfigError as error:
+        raise InvalidConnection(API_SERVER, f"{error}.") from None
     except Exception:  # noqa: BLE001  # many kinds, and their texts quote the file
-        why = "the kubeconfig cannot be read, or lacks the context; check kubernetes.kubeconfig."
+        why = "the kubeconfig's credentials cannot be read; check its context and user."
         raise InvalidConnection(API_SERVER, why) from None
     _set_proxy(settings)
     return settings
 
 
+def _load(which: Kubeconfig, settings: Any) -> None:
+    from kubernetes import config  # noqa: PLC0415  # slow, and rarely needed
+
+    library: Any = config
+    match kubeconfig_files(which, os.environ):
+        case []:
+            library.load_incluster_config(client_configuration=settings)
+        case [file]:
+            found = load_kubeconfig(file, which.context)
+            library.kube_config.KubeConfigLoader(
+                found.content, found.context, config_base_path=str(file.absolute().parent)
+            ).load_and_set(settings)
+        case several:
+            library.load_kube_config(
+                config_file=os.pathsep.join(map(str, several)),
+                context=which.context,
+                client_configuration=settings,
+                persist_config=False,
+            )
+
+
 def _set_proxy(settings: Any) -> None:
-    """Settle the way there once, for the library and for the transport to coderd alike."""
-    from urllib3 import make_headers  # noqa: PLC0415  # comes with it
+    """Choose the proxy once, for the library and for the transport to coderd alike."""
+    from urllib3 import make_headers  # noqa: PLC0415  # comes with the kubernetes library
 
     settings.proxy = forward_proxy(str(settings.host), settings.proxy, os.environ)
     settings.no_proxy = None  # decided above
@@ -61,3 +89,62 @@ def _set_proxy(settings: Any) -> None:
     settings.proxy_ssl_context = tls_context()  # not the cluster's authorities
     if settings.proxy and (login := proxy_login(settings.proxy)):
         settings.proxy_headers = make_headers(proxy_basic_auth=login)
+
+
+def request(
+    own: Kubeconfig,
+    stack: Kubeconfig,
+    operation: str,
+    path: tuple[str, ...],
+    *,
+    method: Literal["GET", "PATCH", "DELETE"] = "GET",
+    query: Mapping[str, str] | None = None,
+    apply: Mapping[str, Any] | None = None,
+) -> tuple[int, bytes]:
+    """Send one request, and return the answer's status and body.
+
+    `apply` is the object of a server-side apply. Raise a CoderdError if there is no answer.
+    """
+    from kubernetes import client  # noqa: PLC0415  # slow, and rarely needed
+    from urllib3 import Retry, exceptions  # noqa: PLC0415  # comes with it
+
+    library: Any = client
+    settings = api_settings(own, stack)
+    host = Connection(base_url=str(settings.host))
+    verified = settings.verify_ssl or not host.base_url.startswith("https:")
+    if not (host.may_carry_secrets and verified):
+        raise InsecureConnection(operation, NOT_VERIFIED)
+    settings.retries = Retry(total=1, read=0, redirect=0, status=0, backoff_factor=0.2)
+    try:
+        with library.ApiClient(settings) as http:
+            serialized = http.param_serialize(
+                method,
+                "/" + "/".join(quote(segment, safe="") for segment in path),
+                query_params=list((query or {}).items()),
+                header_params={"Content-Type": "application/apply-patch+yaml"} if apply else {},
+                body=json.dumps(apply) if apply else None,
+                auth_settings=["BearerToken"],
+            )
+            answer = http.call_api(*serialized, _request_timeout=_TIMEOUT)
+            return int(answer.status), bytes(answer.read())
+    except (library.ApiException, exceptions.HTTPError) as error:
+        untrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)
+    if untrusted:
+        why = "the API server's certificate is not trusted; check the kubeconfig's CA."
+        raise CertificateNotTrusted(operation, why)
+    raise Unavailable(operation, "the API server does not answer; check the kubeconfig's server.")
+
+
+def refused(operation: str, status: int, right: str) -> CoderdError:
+    """Return the error for an answer of the API server that is no success."""
+    if status in (429, 500, 502, 503, 504):
+        why = f"the API server answered {status}; run again."
+        return Unavailable(operation, why, status=status)
+    why = f"the API server answered {status}; check the kubeconfig and its right to {right}."
+    return ApiServerRefused(operation, why, status=status)
+
+
+def not_kubernetes(operation: str, status: int) -> CoderdError:
+    """Return the error for an answer that no Kubernetes API server gives."""
+    why = "the answer is not one of a Kubernetes API server; check the kubeconfig's server."
+    return ProtocolError(operation, why, fault="shape", status=status)

@@ -1,148 +1,125 @@
-"""Is there a cluster at the other end? Asked once, before the program registers anything.
+"""Check the cluster before anything is registered: that it answers, and serves all kinds.
 
-Without this, a wrong path, a misspelt context or a dead API server would surface half-way, once per
-object. It proves that something answers; whether we may do anything there, the API server decides.
-It takes the same way as the providers: `proxy-url`, `tls-server-name`, the environment's proxy.
+Without these checks a wrong path, a misspelt context, a dead API server or a missing CRD would
+fail the update halfway. Any answer will do: what we may do there, the API server decides later.
 """
 
-import base64
-import http.client
-import os
-import ssl
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from dataclasses import dataclass
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from coder_stack.coderd import InvalidConnection, forward_proxy, proxy_login, tls_context
-from coder_stack.settings import ConfigError, KubernetesSettings
+from coder_stack.cluster.client import request
+from coder_stack.cluster.kubeconfig import (
+    Kubeconfig,
+    KubeconfigError,
+    kubeconfig_files,
+    load_kubeconfig,
+)
+from coder_stack.coderd import (
+    CoderdError,
+    InvalidConnection,
+    api_server_transport,
+    forward_proxy,
+    why_unreachable,
+)
+from coder_stack.frozen_model import FrozenModel
+from coder_stack.settings import ConfigError, KubernetesSettings, Settings
 
-_TIMEOUT = 5.0
-_FIELD = "kubernetes.kubeconfig"
-
-
-class _Lax(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Cluster(_Lax):
-    server: str
-    ca_file: str | None = Field(default=None, alias="certificate-authority")
-    ca_data: str | None = Field(default=None, alias="certificate-authority-data")
-    insecure: bool = Field(default=False, alias="insecure-skip-tls-verify")
-    server_name: str | None = Field(default=None, alias="tls-server-name")
-    proxy: str | None = Field(default=None, alias="proxy-url")
-
-
-class _NamedCluster(_Lax):
-    name: str
-    cluster: _Cluster
-
-
-class _Context(_Lax):
-    cluster: str
-
-
-class _NamedContext(_Lax):
-    name: str
-    context: _Context
-
-
-class _Kubeconfig(_Lax):
-    current: str = Field(default="", alias="current-context")
-    contexts: list[_NamedContext] = []
-    clusters: list[_NamedCluster] = []
+__all__ = ["check_answers", "check_serves"]
 
 
 def check_answers(settings: KubernetesSettings, environment: Mapping[str, str]) -> None:
-    """Raise ConfigError, naming the field, unless the configured cluster answers."""
-    if settings.kubeconfig is None:
-        named = environment.get("KUBECONFIG")
-        if named and os.pathsep in named:
-            return  # several files are merged by rules of kubectl's own: left to the provider
-        path = Path(named) if named else Path("~/.kube/config").expanduser()
-        if not path.exists() and "KUBERNETES_SERVICE_HOST" in environment:
-            return  # inside a pod the service account serves
-    else:
-        path = Path(settings.kubeconfig).expanduser()
-    cluster = _find(path, settings.context)
+    """Raise ConfigError, naming the field, unless the configured cluster answers.
+
+    Does without the kubernetes library, which would slow down every preview.
+    """
+    files = kubeconfig_files(_kubeconfig(settings), environment)
+    if len(files) != 1:
+        return  # a pod's service account, or files to merge by kubectl's rules: left to the engine
+    (file,) = files
     try:
-        proxy = forward_proxy(cluster.server, cluster.proxy, environment)
-    except InvalidConnection as error:
-        raise _problem(f"{path} cannot be used ({error})") from None
-    tunnel = cluster.server.startswith("https://") and (proxy or "").startswith("http://")
-    if proxy is None or tunnel:
-        _ask(cluster, path, proxy)  # other proxies are left to the provider
-
-
-def _find(path: Path, wanted: str | None) -> _Cluster:
+        found = load_kubeconfig(file, settings.context)
+    except KubeconfigError as error:
+        raise ConfigError([f"kubernetes.{error.setting}: {error}"]) from None
+    cluster = found.cluster
     try:
-        raw: Any = yaml.safe_load(path.read_text())
-        config = _Kubeconfig.model_validate(raw)
-    except OSError as error:
-        raise _problem(f"{path} cannot be read ({error.strerror})") from None
-    except (yaml.YAMLError, ValidationError):
-        # Neither error is shown: both quote the file, and the file holds credentials.
-        raise _problem(f"{path} is not a kubeconfig") from None
-    name = wanted or config.current
-    context = next((c.context for c in config.contexts if c.name == name), None)
-    if context is None:
-        known = ", ".join(c.name for c in config.contexts) or "none"
-        if wanted:
-            message = f"kubernetes.context: {path} has no context {wanted!r}; it has: {known}"
-            raise ConfigError([message])
-        raise _problem(f"{path} has no current context; set kubernetes.context to one of: {known}")
-    cluster = next((c.cluster for c in config.clusters if c.name == context.cluster), None)
-    if cluster is None:
-        raise _problem(f"{path} has no cluster {context.cluster!r}, which context {name!r} names")
-    return cluster
+        transport = api_server_transport(
+            ca_file=found.ca_bundle,
+            server_name=cluster.server_name,
+            proxy=forward_proxy(cluster.server, cluster.proxy, environment),
+        )
+    except (InvalidConnection, ValueError) as error:
+        raise ConfigError([f"kubernetes.kubeconfig: {file} cannot be used ({error})"]) from None
+    url = f"{cluster.server.rstrip('/')}/version"
+    if why := why_unreachable(url, transport, verify=not cluster.insecure):
+        problem = f"the API server {cluster.server} of {file} does not answer ({why})"
+        raise ConfigError([f"kubernetes.kubeconfig: {problem}"])
 
 
-def _ask(cluster: _Cluster, path: Path, proxy: str | None) -> None:
-    address = urlsplit(cluster.server)
+@dataclass(frozen=True)
+class _Kind:
+    setting: str
+    group: str
+    name: str
+    remedy: str
+
+    @property
+    def missing(self) -> str:
+        return (
+            f"controlPlane.{self.setting}: the cluster does not serve "
+            f"{self.group}/v1 {self.name}; {self.remedy}"
+        )
+
+
+_HTTP_ROUTE = _Kind(
+    setting="httpRoute",
+    group="gateway.networking.k8s.io",
+    name="HTTPRoute",
+    remedy="install the Gateway API's CRDs, or use ingress",
+)
+_SERVICE_MONITOR = _Kind(
+    setting="serviceMonitor",
+    group="monitoring.coreos.com",
+    name="ServiceMonitor",
+    remedy="install the Prometheus Operator's CRDs, or leave serviceMonitor out",
+)
+
+
+class _Resource(FrozenModel):
+    kind: str
+
+
+class _Resources(FrozenModel):
+    resources: tuple[_Resource, ...]
+
+
+def check_serves(settings: Settings) -> None:
+    """Raise ConfigError with every kind that the config asks for and the cluster lacks.
+
+    HTTPRoute and ServiceMonitor are not part of Kubernetes. A cluster that does not answer this
+    question (no rights, a proxy) is left to the engine.
+    """
+    plane = settings.control_plane
+    kinds = [_HTTP_ROUTE] if plane.http_route else []
+    kinds += [_SERVICE_MONITOR] if plane.service_monitor else []
+    cluster = _kubeconfig(settings.kubernetes)
+    missing = [kind.missing for kind in kinds if not _may_serve(cluster, kind)]
+    if missing:
+        raise ConfigError(missing)
+
+
+def _may_serve(cluster: Kubeconfig, kind: _Kind) -> bool:
+    path = ("apis", kind.group, "v1")
     try:
-        connection = _connect(cluster, path, proxy)
-        connection.request("GET", f"{address.path.rstrip('/')}/version")
-        # Any answer will do, also 401 and 403: credentials are the provider's business.
-        connection.getresponse().close()
-        connection.close()
-    except (OSError, ValueError, http.client.HTTPException, InvalidConnection) as error:
-        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise _problem(
-            f"the API server {cluster.server} of {path} does not answer ({why})"
-        ) from None
+        status, body = request(cluster, Kubeconfig(), f"look for {kind.name}", path)
+        found = _Resources.model_validate_json(body) if status == 200 else None
+    except (CoderdError, ValidationError):
+        return True
+    if found is None:
+        return status != 404
+    return any(each.kind == kind.name for each in found.resources)
 
 
-def _connect(cluster: _Cluster, path: Path, proxy: str | None) -> http.client.HTTPConnection:
-    server, first = urlsplit(cluster.server), urlsplit(proxy or cluster.server)
-    host, port = first.hostname or "", first.port or (80 if proxy else None)
-    if server.scheme == "https":
-        tls = _tls(cluster, path)
-        connection = http.client.HTTPSConnection(host, port, timeout=_TIMEOUT, context=tls)
-    else:
-        connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT)
-    if proxy is not None:
-        headers: dict[str, str] = {}
-        if login := proxy_login(proxy):
-            basic = base64.b64encode(login.encode()).decode()
-            headers["Proxy-Authorization"] = f"Basic {basic}"
-        connection.set_tunnel(server.hostname or "", server.port, headers)
-    return connection
-
-
-def _tls(cluster: _Cluster, path: Path) -> ssl.SSLContext:
-    if cluster.insecure:
-        return ssl._create_unverified_context()  # noqa: S323, SLF001  # pyright: ignore[reportPrivateUsage]
-    bundle = None
-    if cluster.ca_data:
-        bundle = base64.b64decode(cluster.ca_data).decode()
-    elif cluster.ca_file:
-        bundle = str(path.resolve().parent / cluster.ca_file)
-    return tls_context(bundle, cluster.server_name)
-
-
-def _problem(text: str) -> ConfigError:
-    return ConfigError([f"{_FIELD}: {text}"])
+def _kubeconfig(settings: KubernetesSettings) -> Kubeconfig:
+    return Kubeconfig(kubeconfig=settings.kubeconfig, context=settings.context)

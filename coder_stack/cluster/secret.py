@@ -1,26 +1,19 @@
-"""Kubernetes Secrets by the API server's word: there, surely not there, or nobody to ask (U1).
+"""Read, apply and delete a Kubernetes Secret with the kubeconfig's rights.
 
-Reads one Secret or one value of it, and applies or deletes the one that this program keeps for
-itself (operator_secret.py). Uses the kubeconfig's rights and knows nothing of Pulumi. Neither a
-value nor a piece of an answer gets into a message.
+A Secret is absent only if the API server says so; any other failure leaves it unknown (U1). No
+message holds a value or a part of an answer.
 """
 
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, SecretStr, ValidationError
 
-from coder_stack.cluster.client import Kubeconfig, api_settings
-from coder_stack.coderd import (
-    ApiServerRefused,
-    CertificateNotTrusted,
-    Connection,
-    InsecureConnection,
-    ProtocolError,
-    Unavailable,
-)
+from coder_stack.cluster.client import not_kubernetes, refused, request
+from coder_stack.cluster.kubeconfig import Kubeconfig
+from coder_stack.coderd import Unavailable
 from coder_stack.frozen_model import FrozenModel
 
 __all__ = [
@@ -34,14 +27,11 @@ __all__ = [
     "value_of",
 ]
 
-_TIMEOUT = (3.0, 5.0)
-"""Seconds to connect and to read; a refused connection is tried once more."""
-_MANAGER = "coder-stack"
-_APPLY = "application/apply-patch+yaml"
+_FIELD_MANAGER = "coder-stack"
 
 
 class SecretPlace(Kubeconfig):
-    """Where the value stands; the cluster is the stack's unless one is given."""
+    """A key in a Secret, in the stack's cluster unless another one is given."""
 
     namespace: str
     name: str
@@ -49,17 +39,22 @@ class SecretPlace(Kubeconfig):
 
     @property
     def label(self) -> str:
-        """As people call it."""
+        """Return what messages call it."""
         return f"Secret {self.namespace}/{self.name}"
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return the segments of its URL below the API server's."""
+        return ("api", "v1", "namespaces", self.namespace, "secrets", self.name)
 
 
 class SecretAbsent(LookupError):  # noqa: N818  # an outcome, like those of coderd/errors.py
-    """The API server itself says that the Secret, its key or its value is not there."""
+    """The API server itself says that the Secret, its key or its value does not exist."""
 
     def __init__(self, why: str, *, exists: bool) -> None:
         super().__init__(why)
         self.exists = exists
-        """Whether the Secret is there, without the value."""
+        """Whether the Secret exists, and only the value is missing."""
 
 
 class _Metadata(FrozenModel):
@@ -68,7 +63,7 @@ class _Metadata(FrozenModel):
 
 
 class SecretContent(FrozenModel):
-    """A Secret as the API server has it; `data` is still encoded."""
+    """A Secret as the API server returns it, with `data` in base64."""
 
     kind: Literal["Secret"]
     metadata: _Metadata = _Metadata()
@@ -86,24 +81,24 @@ class _Refusal(FrozenModel):
 
 
 def read_value(place: SecretPlace, stack: Kubeconfig) -> SecretStr:
-    """The trimmed value; SecretAbsent, or a CoderdError if the API server cannot be asked."""
+    """Return the trimmed value; raise SecretAbsent, or a CoderdError if there is no answer."""
     return value_of(read_secret(place, stack), place.key)
 
 
 def read_secret(place: SecretPlace, stack: Kubeconfig) -> SecretContent:
-    """The whole Secret; errors as `read_value`."""
+    """Return the whole Secret; raise as `read_value` does."""
     operation = f"read {place.label}"
-    status, body = _ask(place, stack, "GET", operation)
+    status, body = request(place, stack, operation, place.path)
     if status != 200:
         raise _refused(status, body, operation, "get")
     try:
         return SecretContent.model_validate_json(body)
     except ValidationError:
-        raise _not_kubernetes(operation, 200) from None
+        raise not_kubernetes(operation, status) from None
 
 
 def value_of(secret: SecretContent, key: str) -> SecretStr:
-    """One trimmed value of it, or SecretAbsent."""
+    """Return the trimmed value under a key, or raise SecretAbsent."""
     data = secret.data or {}
     if key not in data:
         raise SecretAbsent(f'it has no key "{key}"; add it.', exists=True)
@@ -127,7 +122,7 @@ def apply_secret(
     annotations: Mapping[str, str],
     labels: Mapping[str, str],
 ) -> None:
-    """Create the Secret, or make it hold exactly this of ours. Applying it twice does no harm."""
+    """Create the Secret, or update the fields that this program owns (server-side apply)."""
     operation = f"write {place.label}"
     content = {
         "apiVersion": "v1",
@@ -143,87 +138,36 @@ def apply_secret(
             for key, value in data.items()
         },
     }
-    status, body = _ask(place, stack, "PATCH", operation, content)
+    query = {"fieldManager": _FIELD_MANAGER, "force": "true"}
+    status, body = request(
+        place, stack, operation, place.path, method="PATCH", query=query, apply=content
+    )
     if status not in (200, 201):
         raise _refused(status, body, operation, "create and patch", missing="namespaces")
 
 
 def delete_secret(place: SecretPlace, stack: Kubeconfig) -> None:
-    """Delete it; gone is fine."""
+    """Delete the Secret, unless it is gone already."""
     operation = f"delete {place.label}"
-    status, body = _ask(place, stack, "DELETE", operation)
+    status, body = request(place, stack, operation, place.path, method="DELETE")
     if status not in (200, 202):
         error = _refused(status, body, operation, "delete")
         if not isinstance(error, SecretAbsent):
             raise error
 
 
-def _ask(
-    place: SecretPlace,
-    stack: Kubeconfig,
-    method: Literal["GET", "PATCH", "DELETE"],
-    operation: str,
-    content: Mapping[str, Any] | None = None,
-) -> tuple[int, bytes]:
-    from kubernetes import client  # noqa: PLC0415  # slow, and rarely needed
-    from urllib3 import Retry, exceptions  # noqa: PLC0415  # comes with it
-
-    library: Any = client
-    settings = api_settings(place, stack)
-    host = Connection(base_url=str(settings.host))
-    verified = settings.verify_ssl or not host.base_url.startswith("https:")
-    if not (host.may_carry_secrets and verified):
-        why = "the kubeconfig's cluster has no TLS, or turns its verification off; correct it."
-        raise InsecureConnection(operation, why)
-    settings.retries = Retry(total=1, read=0, redirect=0, status=0, backoff_factor=0.2)
-    raw: dict[str, Any] = {"_preload_content": False, "_request_timeout": _TIMEOUT}
-    where = (place.name, place.namespace)
-    try:
-        with library.ApiClient(settings) as http:
-            secrets = library.CoreV1Api(http)
-            if content is not None:
-                applied = {"field_manager": _MANAGER, "force": True, "_content_type": _APPLY}
-                answer = secrets.patch_namespaced_secret(*where, content, **applied, **raw)
-            elif method == "DELETE":
-                answer = secrets.delete_namespaced_secret(*where, **raw)
-            else:
-                answer = secrets.read_namespaced_secret(*where, **raw)
-            return int(answer.status), bytes(answer.data)
-    except library.ApiException as error:
-        if error.status:
-            return int(error.status), _bytes(error.body)
-        failure = error  # without a status: how the library tells of a TLS failure
-    except exceptions.HTTPError as error:
-        failure = error
-    if "CERTIFICATE_VERIFY_FAILED" in str(failure):
-        why = "the API server's certificate is not trusted; check the kubeconfig's CA."
-        raise CertificateNotTrusted(operation, why)
-    why = "the API server does not answer; check the kubeconfig's server."
-    raise Unavailable(operation, why)
-
-
 def _refused(
     status: int, body: bytes, operation: str, verb: str, *, missing: str = "secrets"
 ) -> Exception:
-    """The error to raise. Only Kubernetes' own word about that kind of object is an absence."""
-    if status in (429, 500, 502, 503, 504):
-        why = f"the API server answered {status}; run again."
-        return Unavailable(operation, why, status=status)
+    """Return the error to raise: SecretAbsent only if Kubernetes itself says so."""
+    error = refused(operation, status, f"{verb} Secrets")
+    if isinstance(error, Unavailable):
+        return error
     try:
         refusal = _Refusal.model_validate_json(body)
     except ValidationError:
-        return _not_kubernetes(operation, status)
+        return not_kubernetes(operation, status)
     if status == 404 and refusal.reason == "NotFound" and refusal.details.kind == missing:
         what = "it does not exist; create it." if missing == "secrets" else "no such namespace."
         return SecretAbsent(what, exists=False)
-    why = f"the API server answered {status}; check the kubeconfig and its right to {verb} Secrets."
-    return ApiServerRefused(operation, why, status=status)
-
-
-def _bytes(body: object) -> bytes:
-    return body if isinstance(body, bytes) else str(body or "").encode()
-
-
-def _not_kubernetes(operation: str, status: int) -> ProtocolError:
-    why = "the answer is not one of a Kubernetes API server; check the kubeconfig's server."
-    return ProtocolError(operation, why, fault="shape", status=status)
+    return error

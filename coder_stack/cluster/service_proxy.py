@@ -1,26 +1,21 @@
-"""Coderd through the Kubernetes API server's service proxy, with nothing but a kubeconfig (CP8).
+"""Reach coderd through the Kubernetes API server's service proxy, with only a kubeconfig (CP8).
 
-Makes the transport and the URL that the coderd client then uses; knows nothing of tokens or routes.
-Which cluster that is, is in kubeconfig.py.
+Makes the URL and the transport for the coderd client; knows nothing of coderd's tokens or routes.
 """
 
 import threading
 
 from pydantic import SecretStr
 
-from coder_stack.cluster.client import API_SERVER, Kubeconfig, api_settings
-from coder_stack.coderd import (
-    InvalidConnection,
-    Transport,
-    api_server_transport,
-    service_proxy_url,
-)
+from coder_stack.cluster.client import API_SERVER, NOT_VERIFIED, api_settings
+from coder_stack.cluster.kubeconfig import Kubeconfig
+from coder_stack.coderd import InvalidConnection, Transport, api_server_transport, service_proxy_url
 
 __all__ = ["ServiceProxy", "service_proxy"]
 
 
 class ServiceProxy(Kubeconfig):
-    """Coderd's Service. `kubeconfig` and `context` override the stack's own (`kubernetes`)."""
+    """Coderd's Service, in the stack's cluster unless another one is given."""
 
     namespace: str
     service: str
@@ -29,11 +24,10 @@ class ServiceProxy(Kubeconfig):
 
 
 def service_proxy(target: ServiceProxy, stack: Kubeconfig) -> tuple[str, Transport]:
-    """The URL of coderd behind the API server, and the transport with the kubeconfig's rights."""
+    """Return coderd's URL behind the API server, and a transport with the kubeconfig's rights."""
     settings = api_settings(target, stack)
     if not str(settings.host).startswith("https://") or not settings.verify_ssl:
-        why = "the kubeconfig's cluster has no TLS, or turns its verification off; correct it."
-        raise InvalidConnection(API_SERVER, why)
+        raise InvalidConnection(API_SERVER, NOT_VERIFIED)
     lock = threading.Lock()
 
     def bearer() -> SecretStr:

@@ -47,6 +47,7 @@ from coder_stack.coderd.errors import (
 from coder_stack.coderd.exchange import (
     Transport,
     api_server_transport,
+    why_unreachable,
 )
 from coder_stack.coderd.forward_proxy import (
     forward_proxy,
@@ -171,4 +172,5 @@ __all__ = [
     "read_license",
     "service_proxy_url",
     "tls_context",
+    "why_unreachable",
 ]

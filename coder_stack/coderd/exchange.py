@@ -10,7 +10,7 @@ import contextlib
 import json
 import logging
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -25,12 +25,13 @@ from coder_stack.coderd.errors import InvalidConnection
 from coder_stack.coderd.retry import Deadline
 from coder_stack.coderd.tls import tls_context
 
-__all__ = ["Answer", "Exchange", "Failure", "Transport", "api_server_transport"]
+__all__ = ["Answer", "Exchange", "Failure", "Transport", "api_server_transport", "why_unreachable"]
 
 Transport = httpx.BaseTransport
 """What tests and other ways in plug into a client."""
 
 _LARGEST_ANSWER = 16 * 1024 * 1024
+_PROBE_TIMEOUT = 5.0
 _TOKEN_HEADER = "Coder-Session-Token"  # noqa: S105  # a header's name
 _KEY_HEADER = "Coder-Provisioner-Daemon-Key"
 
@@ -155,6 +156,26 @@ def api_server_transport(
     return inner if bearer is None else _WithBearer(inner, bearer)
 
 
+def why_unreachable(url: str, transport: Transport, *, verify: bool = True) -> str:
+    """Return why nothing answers a GET; empty if something does, with whatever status.
+
+    Without `verify`, a certificate that is not trusted counts as an answer.
+    """
+    try:
+        with (
+            httpx.Client(transport=transport, timeout=_PROBE_TIMEOUT) as http,
+            http.stream("GET", url),
+        ):
+            return ""
+    except httpx.ProxyError as error:
+        return f"the proxy answers {error}"
+    except (httpx.InvalidURL, httpx.HTTPError) as error:
+        if not verify and _is_about_certificates(error):
+            return ""
+        os_error = next((each for each in _causes(error) if isinstance(each, OSError)), None)
+        return (os_error and os_error.strerror) or str(error) or type(error).__name__
+
+
 class _WithBearer(httpx.BaseTransport):
     """Adds the API server's own credential, which it strips before it passes the request on."""
 
@@ -208,12 +229,13 @@ def _answer(response: httpx.Response, body: bytes) -> Answer:
 
 
 def _is_about_certificates(error: BaseException) -> bool:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return True
-        cause = cause.__cause__ or cause.__context__
-    return False
+    return any(isinstance(each, ssl.SSLCertVerificationError) for each in _causes(error))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _no_response_headers(record: logging.LogRecord) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from coder_stack.cluster.apis import check_serves
+from coder_stack.cluster.preflight import check_serves
 from coder_stack.settings import ConfigError, Settings
 
 ROUTE = {"accessUrl": "https://coder.test", "httpRoute": {"parentRefs": [{"name": "edge"}]}}

@@ -1,6 +1,7 @@
 """A cluster that does not answer is a mistake in the config, told before anything is registered."""
 
 import http.server
+import os
 import ssl
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from coder_stack.cluster.client import api_settings
+from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.cluster.preflight import check_answers
 from coder_stack.settings import ConfigError, KubernetesSettings
 from tests.certificates import certificate
@@ -123,6 +126,19 @@ def test_without_a_setting_kubectls_own_variable_counts(tmp_path: Path) -> None:
     assert str(path) in problem(None, environment={"KUBECONFIG": str(path)})
 
 
+def test_several_kubeconfigs_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = write_kubeconfig(tmp_path, "https://127.0.0.1:1")
+    (other := tmp_path / "other").mkdir()
+    there = write_kubeconfig(
+        other,
+        "https://127.0.0.1:2",
+        contexts=[{"name": "there", "context": {"cluster": "c", "user": "u"}}],
+    )
+    monkeypatch.setenv("KUBECONFIG", f"{here}{os.pathsep}{there}")
+    check_answers(KubernetesSettings(), os.environ)
+    assert api_settings(Kubeconfig(context="there"), Kubeconfig()).host == "https://127.0.0.1:1"
+
+
 def test_inside_a_pod_no_kubeconfig_is_needed(tmp_path: Path) -> None:
     environment = {
         "KUBERNETES_SERVICE_HOST": "10.96.0.1",
@@ -158,19 +174,26 @@ def test_CP11_the_cluster_is_asked_through_the_proxy(
         assert proxy.asked == ["api.cluster.test:6443"]
 
         proxy.refusal = "407 Proxy Authentication Required"
-        assert "does not answer (Tunnel connection failed: 407" in problem(
-            path, environment=environment
-        )
+        assert "does not answer (the proxy answers 407 " in problem(path, environment=environment)
 
 
 def test_CP11_the_clusters_certificate_is_verified_under_the_kubeconfigs_name(
     tmp_path: Path, named: tuple[int, str]
 ) -> None:
     url = f"https://127.0.0.1:{named[0]}"
-    right = through(tmp_path, url, named[1], **{"tls-server-name": "api.cluster.test"})
+    relative = Path(named[1]).name
+    right = through(tmp_path, url, relative, **{"tls-server-name": "api.cluster.test"})
     check_answers(KubernetesSettings(kubeconfig=str(right)), {})
     wrong = through(tmp_path, url, named[1], **{"tls-server-name": "other.test"})
     assert "certificate verify failed" in problem(wrong)
+
+
+def test_a_cluster_whose_certificate_need_not_be_trusted_answers(
+    tmp_path: Path, named: tuple[int, str]
+) -> None:
+    cluster = {"server": f"https://127.0.0.1:{named[0]}", "insecure-skip-tls-verify": True}
+    path = write_kubeconfig(tmp_path, "", clusters=[{"name": "c", "cluster": cluster}])
+    check_answers(KubernetesSettings(kubeconfig=str(path)), {})
 
 
 def test_CP11_a_proxy_that_cannot_be_used_is_a_mistake_in_the_config(tmp_path: Path) -> None:

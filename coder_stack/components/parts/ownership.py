@@ -18,7 +18,8 @@ import pulumi
 from pulumi_kubernetes import meta
 from pydantic import Field
 
-from coder_stack.cluster.client import Kubeconfig, api_settings
+from coder_stack.cluster.client import api_settings
+from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.dynamic.runtime.props import PropsModel
 
 __all__ = ["MARK", "Ownership", "object_path"]

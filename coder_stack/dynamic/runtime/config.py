@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pydantic import SecretStr, ValidationError
 
-from coder_stack.cluster.client import Kubeconfig
+from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.coderd import Connection, InvalidConnection
 from coder_stack.coderd.connection import direct_url
 from coder_stack.config_keys import CONFIG

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from coder_stack.cluster.client import Kubeconfig
+from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.cluster.secret import (
     SecretAbsent,
     SecretContent,

@@ -1,0 +1,121 @@
+"""Find a kubeconfig file, the context to use, and the cluster that the context names.
+
+Nothing else reads kubeconfig files. Credentials are left to the kubernetes library (client.py).
+No message quotes the file, because it holds credentials.
+"""
+
+import base64
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import AliasPath, Field
+
+from coder_stack.frozen_model import FrozenModel
+
+__all__ = [
+    "Kubeconfig",
+    "KubeconfigError",
+    "LoadedKubeconfig",
+    "kubeconfig_files",
+    "load_kubeconfig",
+]
+
+
+class Kubeconfig(FrozenModel):
+    """A kubeconfig's path and a context in it; without them, what kubectl would use."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+
+
+class KubeconfigError(ValueError):
+    """The kubeconfig cannot be used; `setting` is the one to correct."""
+
+    def __init__(self, why: str, setting: Literal["kubeconfig", "context"] = "kubeconfig") -> None:
+        super().__init__(why)
+        self.setting = setting
+
+
+class _Cluster(FrozenModel):
+    server: str
+    ca_file: str | None = Field(default=None, alias="certificate-authority")
+    ca_data: str | None = Field(default=None, alias="certificate-authority-data")
+    insecure: bool = Field(default=False, alias="insecure-skip-tls-verify")
+    server_name: str | None = Field(default=None, alias="tls-server-name")
+    proxy: str | None = Field(default=None, alias="proxy-url")
+
+
+class _NamedCluster(FrozenModel):
+    name: str
+    cluster: _Cluster
+
+
+class _NamedContext(FrozenModel):
+    name: str
+    cluster: str = Field(validation_alias=AliasPath("context", "cluster"))
+
+
+class _Content(FrozenModel):
+    current: str = Field(default="", alias="current-context")
+    contexts: tuple[_NamedContext, ...] = ()
+    clusters: tuple[_NamedCluster, ...] = ()
+
+
+@dataclass(frozen=True)
+class LoadedKubeconfig:
+    """A kubeconfig's content, and the context and cluster that were chosen."""
+
+    path: Path
+    content: Mapping[str, Any] = field(repr=False)
+    context: str
+    cluster: _Cluster
+
+    @property
+    def ca_bundle(self) -> str | None:
+        """Return the cluster's authorities as PEM text or as an absolute path."""
+        if self.cluster.ca_data:
+            return base64.b64decode(self.cluster.ca_data).decode()
+        if self.cluster.ca_file:
+            return str(self.path.absolute().parent / self.cluster.ca_file)
+        return None
+
+
+def kubeconfig_files(which: Kubeconfig, environment: Mapping[str, str]) -> list[Path]:
+    """List the files to read: several if KUBECONFIG names several.
+
+    None inside a pod that has no kubeconfig: there the service account serves.
+    """
+    if which.kubeconfig is not None:
+        return [Path(which.kubeconfig).expanduser()]
+    names = environment.get("KUBECONFIG") or "~/.kube/config"
+    files = [Path(name).expanduser() for name in names.split(os.pathsep) if name]
+    in_pod = "KUBERNETES_SERVICE_HOST" in environment
+    return [] if in_pod and not any(file.exists() for file in files) else files
+
+
+def load_kubeconfig(path: Path, wanted: str | None) -> LoadedKubeconfig:
+    """Read one file and choose the wanted context, or else the current one."""
+    try:
+        content: Any = yaml.safe_load(path.read_text())
+        config = _Content.model_validate(content)
+    except OSError as error:
+        raise KubeconfigError(f"{path} cannot be read ({error.strerror})") from None
+    except (ValueError, yaml.YAMLError):
+        raise KubeconfigError(f"{path} is not a kubeconfig") from None
+    name = wanted or config.current
+    context = next((each for each in config.contexts if each.name == name), None)
+    if context is None:
+        known = ", ".join(each.name for each in config.contexts) or "none"
+        if wanted:
+            raise KubeconfigError(f"{path} has no context {wanted!r}; it has: {known}", "context")
+        why = f"{path} has no current context; set kubernetes.context to one of: {known}"
+        raise KubeconfigError(why)
+    cluster = next((each.cluster for each in config.clusters if each.name == context.cluster), None)
+    if cluster is None:
+        why = f"{path} has no cluster {context.cluster!r}, which context {name!r} names"
+        raise KubeconfigError(why)
+    return LoadedKubeconfig(path, content, name, cluster)
