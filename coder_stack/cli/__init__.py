@@ -1,7 +1,7 @@
-"""The `coder-stack` command: a table of contents; each group of commands lives with what it does.
+"""The `coder-stack` command; each group of commands has its own module here.
 
-`sandbox` and `doctor` come from the checkout's own `sandbox` package. They are mounted by name,
-because the program must not depend on them: a wheel of coder_stack has no sandbox inside.
+`sandbox` and `doctor` come from the checkout's `sandbox` package. They are imported by name,
+because a wheel of coder_stack does not contain it.
 """
 
 import importlib
@@ -27,15 +27,15 @@ operate_cli.register(app)
 
 
 @app.callback()
-def _root() -> None:  # pyright: ignore[reportUnusedFunction]  # with it, one command stays a command
+def _root() -> None:  # pyright: ignore[reportUnusedFunction]  # typer calls it
     """Deploy Coder on Kubernetes with Pulumi and keep it converged."""
 
 
 def main() -> None:
-    """Entry point of the console script.
+    """Run the command.
 
-    Exit codes are a contract with schedulers: 2 means "look at this" (drift, a license that ends
-    soon), so a mistake on the command line, for which click would use 2 as well, is 1.
+    Exit code 2 tells schedulers that there is drift or that a license expires soon. click also uses
+    it for mistakes on the command line; here those exit with 1.
     """
     if (Path(__file__).parents[2] / "sandbox" / "cli.py").exists():
         importlib.import_module("sandbox.cli").mount(app)

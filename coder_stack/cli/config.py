@@ -36,8 +36,8 @@ def check(
 ) -> None:
     """Print every mistake, or the settings with all defaults. Exit 0: valid, 1: mistakes."""
     try:
-        given = read_stack_file(file, project)
-        settings = load(given.texts, project, given.secret_keys)
+        stack_file = read_stack_file(file, project)
+        settings = load(stack_file.texts, project, stack_file.secret_keys)
     except (NotAStackFileError, ConfigError) as error:
         typer.echo(f"error: {file}: {error}", err=True)
         raise typer.Exit(1) from None

@@ -17,12 +17,12 @@ from coder_stack.coderd.preflight import LicenseProblem, judge
 
 __all__ = ["app"]
 
-Fact = str | int | bool | list[str] | dict[str, int] | None
+ClaimValue = str | int | bool | list[str] | dict[str, int] | None
 app = typer.Typer(help="Inspect a Coder license.", no_args_is_help=True)
 
 
-class Verdict(IntEnum):
-    """Exit codes."""
+class InspectResult(IntEnum):
+    """The result of `license inspect`, with its exit code."""
 
     USABLE = 0
     UNUSABLE = 1
@@ -30,7 +30,7 @@ class Verdict(IntEnum):
 
 
 @app.callback()
-def _license() -> None:  # pyright: ignore[reportUnusedFunction]  # typer calls it; with it, one command stays a command
+def _license() -> None:  # pyright: ignore[reportUnusedFunction]  # typer calls it; without it, `inspect` would be no subcommand
     """Inspect a Coder license."""
 
 
@@ -48,13 +48,13 @@ def inspect(
 ) -> None:
     """Print claims and dates. Exit 0: usable, 2: expires soon or in grace, 1: unusable."""
     claims = _claims_or_exit(file)
-    findings = judge(claims, datetime.now(UTC), deployment_id, needs or (), warn_days)
-    verdict = _verdict(findings)
+    problems = judge(claims, datetime.now(UTC), deployment_id, needs or (), warn_days)
+    result = _result(problems)
     if as_json:
-        typer.echo(json.dumps(_document(claims, findings, verdict), indent=2))
+        typer.echo(json.dumps(_document(claims, problems, result), indent=2))
     else:
-        _print(claims, findings, verdict)
-    raise typer.Exit(verdict)
+        _print(claims, problems, result)
+    raise typer.Exit(result)
 
 
 def _claims_or_exit(file: str) -> LicenseClaims:
@@ -66,26 +66,26 @@ def _claims_or_exit(file: str) -> LicenseClaims:
         cause = error.strerror if isinstance(error, OSError) else "not a file name"
         message = f"cannot read {file}: {cause}."
     typer.echo(f"error: {message}", err=True)
-    raise typer.Exit(Verdict.UNUSABLE)
+    raise typer.Exit(InspectResult.UNUSABLE)
 
 
 def _text(file: str) -> str:
     raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    # What is not UTF-8 is no license either; the reader says so.
+    # read_license refuses what is not UTF-8.
     return raw.decode("utf-8", "replace")
 
 
-def _verdict(findings: list[LicenseProblem]) -> Verdict:
-    if any(finding.severity == "error" for finding in findings):
-        return Verdict.UNUSABLE
-    return Verdict.WARNING if findings else Verdict.USABLE
+def _result(problems: list[LicenseProblem]) -> InspectResult:
+    if any(problem.severity == "error" for problem in problems):
+        return InspectResult.UNUSABLE
+    return InspectResult.WARNING if problems else InspectResult.USABLE
 
 
 def _time(moment: datetime | None) -> str | None:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
 
 
-def _facts(claims: LicenseClaims) -> dict[str, Fact]:
+def _claims(claims: LicenseClaims) -> dict[str, ClaimValue]:
     return {
         "sha256": claims.sha256,
         "id": str(claims.identity) if claims.identity else None,
@@ -109,39 +109,39 @@ def _facts(claims: LicenseClaims) -> dict[str, Fact]:
 
 
 def _document(
-    claims: LicenseClaims, findings: list[LicenseProblem], verdict: Verdict
+    claims: LicenseClaims, problems: list[LicenseProblem], result: InspectResult
 ) -> dict[str, object]:
     return {
         "schema": 1,
-        "result": verdict.name.lower(),
-        "license": _facts(claims),
+        "result": result.name.lower(),
+        "license": _claims(claims),
         "findings": [
             {"severity": each.severity, "reason": each.reason, "message": each.message}
-            for each in findings
+            for each in problems
         ],
     }
 
 
-def _print(claims: LicenseClaims, findings: list[LicenseProblem], verdict: Verdict) -> None:
+def _print(claims: LicenseClaims, problems: list[LicenseProblem], result: InspectResult) -> None:
     console = Console()
-    rows = {"result": verdict.name.lower()}
-    rows |= {name: _shown(value) for name, value in _facts(claims).items()}
+    rows = {"result": result.name.lower()}
+    rows |= {name: _shown(value) for name, value in _claims(claims).items()}
     if not console.is_terminal:
         for name, value in rows.items():
             typer.echo(f"{name}: {value}")
-        for each in findings:
+        for each in problems:
             typer.echo(f"{each.severity}: {each.reason}: {each.message}")
         return
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in rows.items():
         table.add_row(Text(name, style="bold"), Text(value, overflow="fold"))
     console.print(table)
-    for each in findings:
+    for each in problems:
         colour = "red" if each.severity == "error" else "yellow"
         console.print(Text.assemble((f"{each.severity}: {each.reason}: ", colour), each.message))
 
 
-def _shown(value: Fact) -> str:
+def _shown(value: ClaimValue) -> str:
     if isinstance(value, dict):
         text = ", ".join(f"{name}={number}" for name, number in value.items())
     elif isinstance(value, list):
@@ -150,5 +150,5 @@ def _shown(value: Fact) -> str:
         text = "yes" if value else "no"
     else:
         text = "" if value is None else str(value)
-    # Claims are somebody else's text: no control sequence of theirs reaches the terminal.
+    # Claims are foreign text: keep its control characters from the terminal.
     return "".join(c if c.isprintable() else "?" for c in text) or "-"

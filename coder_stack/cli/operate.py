@@ -1,6 +1,6 @@
-"""`coder-stack drift`, `reconcile` and `status`: the commands, where reports go, exit codes.
+"""`coder-stack drift`, `reconcile` and `status`: options, files for reports, exit codes.
 
-Thin: each command names its work; fleet.py does it for every stack, and the renderers write.
+operate/fleet.py does the work on every stack, and operate/report/ renders the reports.
 """
 
 import json
@@ -11,15 +11,14 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
-from coder_stack.operate import drift as looking
+from coder_stack.operate.drift import check_drift
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.pulumi import Project, StackEngine
-from coder_stack.operate.fleet import Verdict, each_stack, jobs_by_default, verdict
-from coder_stack.operate.reconcile import Limits
-from coder_stack.operate.reconcile import reconcile as repair
+from coder_stack.operate.fleet import ExitCode, default_jobs, exit_code, for_each_stack
+from coder_stack.operate.reconcile import Limits, reconcile_stack
 from coder_stack.operate.report import html, markdown, metrics, text
 from coder_stack.operate.report.model import Report
-from coder_stack.operate.status import status as recorded_status
+from coder_stack.operate.status import read_status
 
 __all__ = ["register"]
 
@@ -31,18 +30,18 @@ AsJson = Annotated[str, typer.Option("--json", metavar="FILE", help="JSON report
 AsMarkdown = Annotated[str, typer.Option("--markdown", metavar="FILE", help="Markdown report.")]
 AsHtml = Annotated[str, typer.Option("--html", metavar="FILE", help="HTML report.")]
 AsMetrics = Annotated[str, typer.Option("--metrics", metavar="FILE", help="Prometheus metrics.")]
-_JOBS = jobs_by_default()
+_JOBS = default_jobs()
 
 
 def register(root: typer.Typer) -> None:
-    """Hang the three commands into `coder-stack`."""
+    """Add the three commands to `coder-stack`."""
     for command in (drift, reconcile, status):
         root.command()(command)
 
 
 def drift(
     stack: Stacks = None,
-    every: All = False,
+    all_stacks: All = False,
     cwd: Folder = Path(),
     jobs: Jobs = _JOBS,
     as_json: AsJson = "",
@@ -51,13 +50,13 @@ def drift(
     as_metrics: AsMetrics = "",
 ) -> None:
     """Report drift and its causes. Never writes the state. Exit 0: clean, 2: drift, 1: error."""
-    run = _Run(stack or [], every, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
-    run.end(lambda engine: looking.check_drift(engine).report)
+    run = _Run(stack or [], all_stacks, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
+    run.execute(lambda engine: check_drift(engine).report)
 
 
 def reconcile(
     stack: Stacks = None,
-    every: All = False,
+    all_stacks: All = False,
     cwd: Folder = Path(),
     jobs: Jobs = _JOBS,
     max_deletes: Annotated[
@@ -75,14 +74,14 @@ def reconcile(
     as_metrics: AsMetrics = "",
 ) -> None:
     """Repair drift within limits. Exit 0: clean, 2: drift was not repaired, 1: error."""
-    run = _Run(stack or [], every, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
+    run = _Run(stack or [], all_stacks, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
     limits = Limits(max_deletes, max_replaces, wait)
-    run.end(lambda engine: repair(engine, limits))
+    run.execute(lambda engine: reconcile_stack(engine, limits))
 
 
 def status(
     stack: Stacks = None,
-    every: All = False,
+    all_stacks: All = False,
     cwd: Folder = Path(),
     jobs: Jobs = _JOBS,
     as_json: AsJson = "",
@@ -91,8 +90,8 @@ def status(
     as_metrics: AsMetrics = "",
 ) -> None:
     """Show the conditions of the last update. Exit 0: Ready, 2: not Ready, 1: error."""
-    run = _Run(stack or [], every, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
-    run.end(recorded_status, details=True)
+    run = _Run(stack or [], all_stacks, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
+    run.execute(read_status, details=True)
 
 
 class _Run:
@@ -101,7 +100,7 @@ class _Run:
     def __init__(
         self,
         stacks: list[str],
-        every: bool,
+        all_stacks: bool,
         folder: Path,
         jobs: int,
         as_json: str,
@@ -109,42 +108,38 @@ class _Run:
         as_html: str,
         as_metrics: str,
     ) -> None:
-        if every == bool(stacks):
+        if all_stacks == bool(stacks):
             _fail("give either --stack (repeatable) or --all")
-        self._stacks, self._every, self._folder, self._jobs = stacks, every, folder, jobs
-        self._files = {
-            file: render
-            for file, render in (
-                (as_json, self._json),
-                (as_markdown, markdown.render),
-                (as_html, html.render),
-                (as_metrics, metrics.render),
-            )
-            if file
-        }
-        given = [file for file in (as_json, as_markdown, as_html, as_metrics) if file]
-        if len(given) != len(self._files):
+        self._stacks, self._folder, self._jobs = stacks, folder, jobs
+        formats = (
+            (as_json, self._json),
+            (as_markdown, markdown.render),
+            (as_html, html.render),
+            (as_metrics, metrics.render),
+        )
+        self._files = {file: render for file, render in formats if file}
+        if len(self._files) < sum(bool(file) for file, _ in formats):
             _fail("two reports cannot be written to the same file")
 
-    def end(self, work: Callable[[StackEngine], Report], *, details: bool = False) -> NoReturn:
-        """Do it, write the reports, exit."""
+    def execute(self, work: Callable[[StackEngine], Report], *, details: bool = False) -> NoReturn:
+        """Do the work on every stack, write the reports, and exit."""
         try:
             project = Project.at(self._folder)
-            names = project.stacks() if self._every else list(dict.fromkeys(self._stacks))
-            reports = each_stack(project, names, work, self._jobs, _progress)
+            names = list(dict.fromkeys(self._stacks)) or project.stack_names()
+            reports = for_each_stack(project, names, work, self._jobs, _progress)
         except OperationError as error:
             _fail(str(error))
         if "-" not in self._files:
-            text.show(reports, Console(), details=details)
+            text.print_reports(reports, Console(), details=details)
         for file, render in self._files.items():
             _write(file, render(reports))
-        raise typer.Exit(verdict(reports))
+        raise typer.Exit(exit_code(reports))
 
     def _json(self, reports: list[Report]) -> str:
-        """An object for one stack, a list of them for several."""
+        """Return an object for one --stack, else a list."""
         documents = [each.model_dump(mode="json", by_alias=True) for each in reports]
-        one = len(self._stacks) == 1
-        return json.dumps(documents[0] if one else documents, indent=2, ensure_ascii=False) + "\n"
+        content = documents[0] if len(self._stacks) == 1 else documents
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def _write(file: str, content: str) -> None:
@@ -155,10 +150,10 @@ def _write(file: str, content: str) -> None:
         elif path.exists() and not path.is_file():
             path.write_text(content, encoding="utf-8")
         else:
-            # In one piece: a collector of metrics may read at any moment.
-            part = path.with_name(f".{path.name}.part")
-            part.write_text(content, encoding="utf-8")
-            part.replace(path)
+            # Replace the file at once: a collector of metrics may read it at any moment.
+            new = path.with_name(f".{path.name}.part")
+            new.write_text(content, encoding="utf-8")
+            new.replace(path)
     except OSError as error:
         _fail(f"cannot write {file}: {error.strerror}.")
 
@@ -167,6 +162,6 @@ def _progress(line: str) -> None:
     typer.echo(f"==> {line}", err=True)
 
 
-def _fail(sentence: str) -> NoReturn:
-    typer.echo(f"error: {sentence}", err=True)
-    raise typer.Exit(Verdict.ERROR)
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"error: {message}", err=True)
+    raise typer.Exit(ExitCode.ERROR)

@@ -1,1 +1,1 @@
-"""Looking at deployed stacks and repairing them, from outside the program (D2, D3)."""
+"""Check deployed stacks for drift and repair them, from outside the Pulumi program (D2, D3)."""

@@ -1,8 +1,8 @@
-"""A look at one stack: what is not as it was left, and why (D2). Changes and writes nothing.
+"""Check one stack for drift and explain it (D2). Changes nothing and writes no state.
 
-One `preview --refresh` tells both what a refresh finds and what an update would do. The report is
-made of that by pure functions; reconcile.py repairs what is found here. Where the engine cannot go
-on, mostly because coderd is out of reach, what it had found until then may well be the reason.
+One `preview --refresh` shows what a refresh finds and what an update would do; pure functions turn
+that into a report. If the engine aborts, mostly because coderd is unreachable, the report lists
+what was found before: it may be the reason. reconcile.py repairs what is found here.
 """
 
 from collections.abc import Sequence
@@ -10,108 +10,103 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from coder_stack.descriptors import ENTITLEMENTS, OPERATOR_ACCESS
-from coder_stack.operate.diagnosis import causes
-from coder_stack.operate.diagnosis import ignore_rules as rules
+from coder_stack.operate.diagnosis import causes, ignore_rules
 from coder_stack.operate.diagnosis.findings import Finding, findings
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.events import EngineRun, Step
-from coder_stack.operate.engine.pulumi import CutShortError, StackEngine
+from coder_stack.operate.engine.pulumi import AbortedError, StackEngine
 from coder_stack.operate.report.model import Report, ResourceReport
-from coder_stack.operate.report.outputs import facts_in
+from coder_stack.operate.report.outputs import parse_outputs
 from coder_stack.settings import ConfigError, DriftSettings, load
 
-__all__ = ["DriftCheck", "check_drift", "drift_settings", "report_of"]
+__all__ = ["DriftCheck", "build_report", "check_drift", "drift_settings"]
 
-_CLUSTER = "kubernetes:"
-_ACCESS = OPERATOR_ACCESS.type
-"""Its update gets another token, without which nothing else in coderd can be looked at."""
+_KUBERNETES = "kubernetes:"
 
 
 @dataclass(frozen=True)
 class DriftCheck:
-    """The report, and what a repair has to know."""
+    """The report, and what a repair needs to know."""
 
     report: Report
     settings: DriftSettings
     deletes: int = 0
     replaces: int = 0
     repairs: tuple[str, ...] = ()
-    """URNs that the counted update would touch; what rules ignore is not among them."""
-    first: tuple[str, ...] = ()
-    """URNs to repair before anything else can be looked at; then the result is `error`."""
+    """URNs that the update would change, without those that ignore rules cover."""
+    repair_first: tuple[str, ...] = ()
+    """URNs to repair before the rest can be checked; set only if the result is `error`."""
 
 
 def check_drift(stack: StackEngine) -> DriftCheck:
-    """Raises OperationError if nothing can be said: an error is no drift."""
-    stack.refuse_if_locked()
+    """Raise OperationError if the stack cannot be checked: an error is not drift."""
+    stack.raise_if_locked()
     try:
         run = stack.preview()
-    except CutShortError as cut:
-        return _half_a_look(stack, cut)
+    except AbortedError as aborted:
+        return _partial_check(stack, aborted)
     settings = drift_settings(run)
     now = datetime.now(UTC)
-    report = report_of(stack.name, run, settings, now)
+    report = build_report(stack.name, run, settings, now)
     if report.result == "drift":
         # It may be the half-done work of an update that has started since.
-        stack.refuse_if_locked()
-    spared = rules.spared(settings.ignore, run, now.date())
-    return DriftCheck(report, settings, run.deletes, run.replaces, _repairs(run, spared))
+        stack.raise_if_locked()
+    ignored = ignore_rules.ignored_urns(settings.ignore, run, now.date())
+    repairs = tuple(urn for urn in run.planned if urn not in ignored)
+    return DriftCheck(report, settings, run.deletes, run.replaces, repairs)
 
 
-def _repairs(run: EngineRun, spared: Sequence[str]) -> tuple[str, ...]:
-    return tuple(urn for urn in run.planned if urn not in spared)
+def _partial_check(stack: StackEngine, aborted: AbortedError) -> DriftCheck:
+    """Report what was found in the cluster, and the operator's access, before the abort.
 
-
-def _half_a_look(stack: StackEngine, cut: CutShortError) -> DriftCheck:
-    """What is wrong in the cluster or with operator access, as far as it was told.
-
-    Not what may merely be due to what was not told any more. Also what only the program asks for:
-    a refresh that failed has recorded a deleted object as gone. Such objects can be repaired by
-    themselves, if they need not be replaced. What else lies in coderd hangs together, and of
-    deletes nothing is known yet.
+    Leaves out all other objects in coderd, and planned changes that may be consequences of what was
+    not checked. Other planned changes are reported: a failed refresh may already have removed a
+    deleted object from the state. Deletes are not known yet.
     """
-    planned = cut.run.planned
-    seen = [
+    planned = aborted.run.planned
+    found = [
         each
-        for each in findings(cut.run)
-        if (each.type == _ACCESS or each.type.startswith(_CLUSTER))
-        and (each.origin == "world" or _stands_alone(planned[each.urn]))
+        for each in findings(aborted.run)
+        if (each.type == OPERATOR_ACCESS.type or each.type.startswith(_KUBERNETES))
+        and (each.origin == "world" or _can_repair_alone(planned[each.urn]))
     ]
-    if not seen:
-        raise cut
-    settings, now = drift_settings(cut.run), datetime.now(UTC)
-    resources = tuple(_resources(seen, cut.run, settings, now))
+    if not found:
+        raise aborted
+    settings, now = drift_settings(aborted.run), datetime.now(UTC)
+    resources = tuple(_resources(found, aborted.run, settings, now))
     counted = dict.fromkeys(each.urn for each in resources if each.ignored_by is None)
-    first = tuple(urn for urn in counted if urn in planned and _stands_alone(planned[urn]))
-    stack.refuse_if_locked()
+    first = tuple(urn for urn in counted if urn in planned and _can_repair_alone(planned[urn]))
+    stack.raise_if_locked()
     report = Report(
         schema=1,
         stack=stack.name,
         checked_at=now,
         result="error",
-        error=str(cut),
+        error=str(aborted),
         resources=resources,
     )
-    return DriftCheck(report, settings, first=first)
+    return DriftCheck(report, settings, repair_first=first)
 
 
-def _stands_alone(plan: Step) -> bool:
-    """Whether it can be repaired by itself. Operator access needs nothing but its own inputs."""
-    return plan.op in ("create", "update") and (plan.type == _ACCESS or not plan.may_follow)
+def _can_repair_alone(plan: Step) -> bool:
+    """Return whether an update of this resource alone repairs it."""
+    # Operator access depends on no other resource, although its inputs are secrets.
+    independent = plan.type == OPERATOR_ACCESS.type or not plan.may_be_consequence
+    return plan.op in ("create", "update") and independent
 
 
 def drift_settings(run: EngineRun) -> DriftSettings:
-    """The stack's own `drift` settings; whatever else its program is configured by."""
+    """Read the `drift` section of the stack's config; another program may have other sections."""
     key = f"{run.project}:drift"
     try:
-        ours = {key: run.config[key]} if key in run.config else {}
-        return load(ours, run.project).drift
+        config = {key: run.config[key]} if key in run.config else {}
+        return load(config, run.project).drift
     except ConfigError as error:
         raise OperationError(f"The config's drift rules are wrong: {error.problems[0]}.") from None
 
 
-def report_of(stack: str, run: EngineRun, settings: DriftSettings, now: datetime) -> Report:
-    """Pure: from the engine's run to the report."""
+def build_report(stack: str, run: EngineRun, settings: DriftSettings, now: datetime) -> Report:
+    """Turn the engine's run into the report. Pure."""
     resources = tuple(_resources(findings(run), run, settings, now))
     counted = any(each.ignored_by is None for each in resources)
     return Report(
@@ -120,15 +115,15 @@ def report_of(stack: str, run: EngineRun, settings: DriftSettings, now: datetime
         checked_at=now,
         result="drift" if counted else "clean",
         resources=resources,
-        expired_rules=rules.expired(settings.ignore, now.date()),
-        **facts_in(run.outputs),
+        expired_rules=ignore_rules.expired(settings.ignore, now.date()),
+        **parse_outputs(run.outputs),
     )
 
 
 def _resources(
     found: Sequence[Finding], run: EngineRun, settings: DriftSettings, now: datetime
 ) -> list[ResourceReport]:
-    stack = causes.stack_facts(_licensed(run), found)
+    stack = causes.stack_facts(_has_license(run), found)
     return [
         ResourceReport(
             urn=part.urn,
@@ -140,12 +135,12 @@ def _resources(
             ignored_by=reason,
         )
         for each in found
-        for part, reason in rules.apply(settings.ignore, each, now.date())
+        for part, reason in ignore_rules.apply(settings.ignore, each, now.date())
     ]
 
 
-def _licensed(run: EngineRun) -> object:
-    """Whether coderd has any license now, if the entitlements could be read."""
+def _has_license(run: EngineRun) -> object:
+    """Return whether coderd has any license; None if the entitlements could not be read."""
     for step in run.refreshed.values():
         if step.type == ENTITLEMENTS.type and step.new and not step.new.outputs.get("stale"):
             return step.new.outputs.get("has_license")

@@ -1,4 +1,4 @@
-"""The same work on several stacks side by side; one that fails is a report like the others."""
+"""Do the same work on several stacks in parallel; an error of one becomes its report."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -9,51 +9,49 @@ from enum import IntEnum
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.pulumi import Project, StackEngine
 from coder_stack.operate.report.model import Report
+from coder_stack.operate.report.wording import overall_result
 
-__all__ = ["Verdict", "each_stack", "jobs_by_default", "verdict"]
+__all__ = ["ExitCode", "default_jobs", "exit_code", "for_each_stack"]
 
 
-class Verdict(IntEnum):
-    """Exit codes; an error outweighs drift."""
+class ExitCode(IntEnum):
+    """Exit codes of drift, reconcile and status."""
 
     CLEAN = 0
     ERROR = 1
     DRIFT = 2
 
 
-def jobs_by_default() -> int:
-    """More than cores: an engine mostly waits, for its plugins, the cluster and coderd."""
+def default_jobs() -> int:
+    """Return more than the number of cores: an engine mostly waits for plugins and servers."""
     return 3 * (os.cpu_count() or 1)
 
 
-def verdict(reports: Iterable[Report]) -> Verdict:
-    """Of all together."""
-    results = {report.result for report in reports}
-    if "error" in results:
-        return Verdict.ERROR
-    return Verdict.DRIFT if "drift" in results else Verdict.CLEAN
+def exit_code(reports: Iterable[Report]) -> ExitCode:
+    """Return the exit code of all reports together."""
+    return ExitCode[overall_result(reports).upper()]
 
 
-def each_stack(
+def for_each_stack(
     project: Project,
     names: Sequence[str],
     work: Callable[[StackEngine], Report],
     jobs: int,
-    say: Callable[[str], None],
+    log: Callable[[str], None],
 ) -> list[Report]:
-    """In the order of the names. Threads are enough: each `pulumi` is a process of its own."""
+    """Return the reports in the order of the names. Each `pulumi` is a process, so threads do."""
 
-    def done(name: str) -> Report:
-        say(f"{name}: started")
-        report = _reported(project.stack(name), work)
-        say(f"{name}: {report.result}")
+    def report_stack(name: str) -> Report:
+        log(f"{name}: started")
+        report = _report(project.stack(name), work)
+        log(f"{name}: {report.result}")
         return report
 
-    with ThreadPoolExecutor(max(1, min(jobs, len(names)))) as side_by_side:
-        return list(side_by_side.map(done, names))
+    with ThreadPoolExecutor(max(1, min(jobs, len(names)))) as pool:
+        return list(pool.map(report_stack, names))
 
 
-def _reported(stack: StackEngine, work: Callable[[StackEngine], Report]) -> Report:
+def _report(stack: StackEngine, work: Callable[[StackEngine], Report]) -> Report:
     try:
         return work(stack)
     except OperationError as error:

@@ -8,7 +8,7 @@ from pulumi import automation as auto
 
 from coder_stack.operate.drift import check_drift
 from coder_stack.operate.engine.pulumi import Project as Stacks
-from coder_stack.operate.fleet import each_stack, jobs_by_default
+from coder_stack.operate.fleet import default_jobs, for_each_stack
 from sandbox.engine import Engine
 from tests.bench.timing import ratio
 from tests.engine.operated import PROGRAM
@@ -37,7 +37,7 @@ def bench_a_fleet_of_five(engine: Engine, tmp_path: Path, monkeypatch: pytest.Mo
             stack.up()
 
         def look_at_all(jobs: int) -> None:
-            reports = each_stack(
+            reports = for_each_stack(
                 Stacks.at(project.folder),
                 names,
                 lambda each: check_drift(each).report,
@@ -46,7 +46,7 @@ def bench_a_fleet_of_five(engine: Engine, tmp_path: Path, monkeypatch: pytest.Mo
             )
             assert [report.result for report in reports] == ["clean"] * _STACKS
 
-        saved = ratio(lambda: look_at_all(1), lambda: look_at_all(jobs_by_default()), _ROUNDS)
+        saved = ratio(lambda: look_at_all(1), lambda: look_at_all(default_jobs()), _ROUNDS)
     print(f"\n{_STACKS} stacks one after another / side by side: {saved:.2f}")
     if (os.cpu_count() or 1) >= 2:
         assert saved >= 1.6

@@ -12,7 +12,7 @@ from pulumi.automation import ConfigValue
 from coder_stack.operate.engine.events import EngineRun
 from coder_stack.operate.engine.pulumi import Project as EngineProject
 from coder_stack.operate.engine.pulumi import StackEngine
-from coder_stack.operate.reconcile import Limits, reconcile
+from coder_stack.operate.reconcile import Limits, reconcile_stack
 from sandbox.engine import Engine
 from tests.engine.drifting import Drifting, drifting
 from tests.harness import Cluster
@@ -115,11 +115,11 @@ def test_D3_what_gets_worse_after_the_look_does_not_go_beyond_the_limits(
     project = EngineProject.at(stack.project.folder)
     engine = Worsening(project, stack.project.stack.name, [worse])
 
-    report = reconcile(engine, Limits(max_replaces=1))
+    report = reconcile_stack(engine, Limits(max_replaces=1))
 
     assert (report.result, report.repaired) == ("drift", True)
     assert report.refused is not None
-    assert report.refused.startswith("Not repaired: the update would replace 1 resources after 1 ")
+    assert report.refused.startswith("Not repaired: the update would replace 1 resource after 1 ")
     assert [each.name for each in report.resources] == ["us-key"]
     assert stack.key("eu").id != eu.id, "replaced"
     assert cluster.get(secret), "and handed out"

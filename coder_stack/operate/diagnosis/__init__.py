@@ -1,1 +1,1 @@
-"""From what the engine told to what is wrong, and why. Pure."""
+"""Turn the engine's events into findings with causes. Pure."""

@@ -1,9 +1,9 @@
-"""From the engine's steps to findings: what is not as it should be, of which kind, by which fields.
+"""Turn the engine's steps into findings: which resource differs, how, and in which properties.
 
-Pure. A finding is of the *world* if a refresh saw it (somebody changed something), and of the
-*program* if only the plan has it (the config asks for more than was applied). A planned change all
-of whose values are unknown follows from another finding, and is none itself. Why it happened is
-said in causes.py; whether it counts, in rules.py.
+Pure. The origin is *world* if a refresh found it (somebody changed something), and *program* if
+only the plan has it (the config asks for more than was applied). A planned change with only unknown
+values is a consequence of another finding, and is left out. causes.py explains a finding, and
+ignore_rules.py decides whether it counts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,12 +19,12 @@ from coder_stack.operate.report.model import Difference, Kind
 __all__ = ["Finding", "findings"]
 
 Origin = Literal["world", "program"]
-_NOWHERE = Properties({}, {})
+_NO_PROPERTIES = Properties({}, {})
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One resource, with all that is known of it: as recorded (or wanted), and as it is."""
+    """One resource that differs, with its properties as recorded (or wanted) and as they are."""
 
     urn: str
     type: str
@@ -37,22 +37,22 @@ class Finding:
 
     @property
     def resource(self) -> str:
-        """The last word of its type, such as `Deployment`."""
+        """Return the last part of the type, such as `Deployment`."""
         return self.type.rpartition(":")[2]
 
     @property
     def name(self) -> str:
-        """As Pulumi calls it."""
+        """Return the Pulumi name."""
         return self.urn.rpartition("::")[2]
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Of the differing properties."""
+        """Return the paths of the differing properties."""
         return tuple(each.path for each in self.properties)
 
     @property
     def drift(self) -> Drift:
-        """Return what a descriptor needs to say why."""
+        """Return what a descriptor needs to explain it."""
         return Drift(
             name=self.name,
             kind=self.kind,
@@ -62,69 +62,66 @@ class Finding:
             actual=self.actual,
         )
 
-    def with_only(self, properties: tuple[Difference, ...]) -> "Finding":
-        """The same with fewer properties."""
+    def with_properties(self, properties: tuple[Difference, ...]) -> "Finding":
+        """Return a copy with these differing properties."""
         return replace(self, properties=properties)
 
 
 def findings(run: EngineRun) -> list[Finding]:
-    """In the order of their URNs."""
-    found = list(_each(run))
-    own = {each.parent for each in found if not _only_secrets(each)}
-    kept = [each for each in found if not (_only_secrets(each) and each.parent in own)]
+    """Return the findings, sorted by URN."""
+    found = list(_all_findings(run))
+    explained = {each.parent for each in found if not _only_secrets_planned(each)}
+    kept = [e for e in found if not (_only_secrets_planned(e) and e.parent in explained)]
     return sorted(kept, key=lambda finding: finding.urn)
 
 
-def _only_secrets(finding: Finding) -> bool:
-    """Planned, and of values that the engine does not show.
+def _only_secrets_planned(finding: Finding) -> bool:
+    """Return whether the program only asks for other secrets, which may be unknown values.
 
-    Whether they are unknown is not shown either. Beside another finding in the same component they
-    follow from that one, as a Secret does from its key. A license is nobody's consequence.
+    Beside another finding in the same component, such a change is its consequence, as that of a
+    Secret whose key was deleted. A license never is a consequence.
     """
-    shown_none = bool(finding.properties) and all(each.secret for each in finding.properties)
-    return finding.origin == "program" and shown_none and finding.type != LICENSE.type
+    only_secrets = bool(finding.properties) and all(each.secret for each in finding.properties)
+    return finding.origin == "program" and only_secrets and finding.type != LICENSE.type
 
 
-def _each(run: EngineRun) -> Iterator[Finding]:
+def _all_findings(run: EngineRun) -> Iterator[Finding]:
     for urn in {**run.refreshed, **run.planned}:
-        seen, plan = run.refreshed.get(urn), run.planned.get(urn)
-        found = (seen and _in_world(seen, plan)) or (plan and _in_program(plan))
+        refresh, plan = run.refreshed.get(urn), run.planned.get(urn)
+        found = (refresh and _from_refresh(refresh, plan)) or (plan and _from_plan(plan))
         if found:
             yield found
 
 
-def _in_world(seen: Step, plan: Step | None) -> Finding | None:
-    recorded, actual = seen.old or _NOWHERE, seen.new
+def _from_refresh(refresh: Step, plan: Step | None) -> Finding | None:
+    recorded, actual = refresh.old or _NO_PROPERTIES, refresh.new
     if actual is None:
-        return _finding(seen, "missing", "world", (), recorded, _NOWHERE)
-    properties = _differences(seen.kind, seen.paths, recorded, actual)
+        return _finding(refresh, "missing", "world", (), recorded, _NO_PROPERTIES)
+    properties = _differences(refresh.kind, refresh.paths, recorded, actual)
     if not properties:
-        # These differ in outputs alone, of which the engine says nothing.
-        was, now = recorded.outputs, actual.outputs
-        told = [n for n in _drift_outputs(seen.type) if was.get(n) != now.get(n)]
+        # The engine names no paths for a difference in outputs alone.
+        old, new = recorded.outputs, actual.outputs
+        descriptor = DESCRIPTORS.get(refresh.type)
+        watched = descriptor.drift_outputs if descriptor else ()
+        names = [name for name in watched if old.get(name) != new.get(name)]
         properties = _differences(
-            seen.kind, dict.fromkeys(told, True), Properties(was, {}), Properties(now, {})
+            refresh.kind, dict.fromkeys(names, True), Properties(old, {}), Properties(new, {})
         )
     if not properties:
         return None
     kind: Kind = "replaced" if plan and "replace" in plan.op else "changed"
-    if seen.type == ENTITLEMENTS.type and find(actual.outputs, "stale") is True:
+    if refresh.type == ENTITLEMENTS.type and find(actual.outputs, "stale") is True:
         kind = "unknown"
-    return _finding(seen, kind, "world", properties, recorded, actual)
+    return _finding(refresh, kind, "world", properties, recorded, actual)
 
 
-def _drift_outputs(type_: str) -> tuple[str, ...]:
-    descriptor = DESCRIPTORS.get(type_)
-    return descriptor.drift_outputs if descriptor else ()
-
-
-def _in_program(plan: Step) -> Finding | None:
-    actual, wanted = plan.old or _NOWHERE, plan.new or _NOWHERE
+def _from_plan(plan: Step) -> Finding | None:
+    actual, wanted = plan.old or _NO_PROPERTIES, plan.new or _NO_PROPERTIES
     if plan.op in ("create", "import"):
         return _finding(plan, "missing", "program", (), wanted, actual)
     if plan.op in ("delete", "discard", "delete-replaced", "discard-replaced"):
         return _finding(plan, "unexpected", "program", (), wanted, actual)
-    # Before an update there are no outputs yet: what is wanted stands in the inputs.
+    # A planned resource has no outputs yet, so compare with its inputs.
     planned = Properties(wanted.inputs, wanted.inputs)
     properties = _differences(plan.kind, plan.paths, planned, actual)
     if not properties and any(is_unknown(find(wanted.inputs, path)) for path in plan.paths):
@@ -157,19 +154,19 @@ def _differences(
     kind: str, paths: Mapping[str, bool], recorded: Properties, actual: Properties
 ) -> tuple[Difference, ...]:
     found = (
-        _difference(kind, path, *_values(path, in_inputs, recorded, actual))
+        _difference(kind, path, *_both_values(path, in_inputs, recorded, actual))
         for path, in_inputs in sorted(paths.items())
         if not path.startswith("__")
     )
     return tuple(each for each in found if each)
 
 
-def _values(
+def _both_values(
     path: str, in_inputs: bool, recorded: Properties, actual: Properties
 ) -> tuple[object, object]:
     if in_inputs:
         return find(recorded.inputs, path), find(actual.inputs, path)
-    # Some providers compare what was asked for with what there is.
+    # Some providers compare the recorded inputs with the actual outputs.
     before, now = find(recorded.outputs, path), find(actual.outputs, path)
     if before == now:
         before, now = find(recorded.inputs, path), find(actual.outputs, path)
@@ -180,7 +177,7 @@ def _difference(kind: str, path: str, recorded: object, actual: object) -> Diffe
     if is_unknown(recorded):
         return None
     if is_secret(kind, path, recorded, actual):
-        # Two secrets look alike: that they differ is the engine's word.
+        # Masked secrets are equal; the engine knows that they differ.
         return Difference(path=path, secret=True)
     if recorded == actual and recorded is not ABSENT:
         return None

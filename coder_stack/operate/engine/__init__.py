@@ -1,1 +1,1 @@
-"""The pulumi command: running it, its events, its locks and its errors."""
+"""The pulumi command: how it is run, and its events, locks and errors."""

@@ -1,7 +1,7 @@
-"""What the engine tells of one `preview --refresh`, as typed steps.
+"""The events of one `preview --refresh` or `up --refresh`, as typed steps per resource.
 
-Each resource is told of twice: what the refresh found (its state against the world), then what the
-program would do about it (the plan). Leaves alone what any of it means: that is findings.py.
+A resource has up to two steps: what the refresh found (its state against reality), and what the
+program would do about it (the plan). diagnosis/findings.py interprets them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,25 +16,28 @@ from coder_stack.operate.diagnosis.values import find, is_secret, is_unknown
 __all__ = ["EngineRun", "Properties", "Step", "read_events"]
 
 _STACK = "pulumi:pulumi:Stack"
-_NOTHING_DONE = (OpType.SAME, OpType.READ, OpType.REFRESH)
+_NO_CHANGE = (OpType.SAME, OpType.READ, OpType.REFRESH)
 
 
 @dataclass(frozen=True)
 class Properties:
-    """One side of a step."""
+    """A resource's inputs and outputs before or after a step."""
 
     inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]
 
     @classmethod
-    def of(cls, state: StepEventStateMetadata | None) -> "Properties | None":
-        """None if that side has no such resource."""
+    def from_state(cls, state: StepEventStateMetadata | None) -> "Properties | None":
+        """Return None if the resource does not exist on that side of the step."""
         return cls(state.inputs or {}, state.outputs or {}) if state else None
 
 
 @dataclass(frozen=True)
 class Step:
-    """`paths` are the differing properties; true: they differ in inputs, not in outputs."""
+    """One operation on one resource.
+
+    `paths` are the properties that differ; True if they differ in inputs, False if in outputs.
+    """
 
     op: str
     urn: str
@@ -45,32 +48,32 @@ class Step:
     parent: str = ""
 
     @classmethod
-    def of(cls, told: StepEventMetadata) -> "Step":
-        """As the engine told it."""
-        detailed = {path: each.input_diff for path, each in (told.detailed_diff or {}).items()}
-        # A provider that only says *that* something changed leaves no detail.
-        paths = detailed or dict.fromkeys(told.diffs or (), True)
-        side = told.new or told.old
+    def from_event(cls, event: StepEventMetadata) -> "Step":
+        """Read the step from the event's metadata."""
+        detailed = {path: each.input_diff for path, each in (event.detailed_diff or {}).items()}
+        # Some providers only say which properties changed, without details.
+        paths = detailed or dict.fromkeys(event.diffs or (), True)
+        state = event.new or event.old
         return cls(
-            op=told.op.value,
-            urn=told.urn,
-            type=told.type,
-            old=Properties.of(told.old),
-            new=Properties.of(told.new),
+            op=event.op.value,
+            urn=event.urn,
+            type=event.type,
+            old=Properties.from_state(event.old),
+            new=Properties.from_state(event.new),
             paths=paths,
-            parent=side.parent if side else "",
+            parent=state.parent if state else "",
         )
 
     @property
     def kind(self) -> str:
-        """`kubernetes:apps/v1:Deployment` is a Deployment."""
+        """Return the last part of the type: `Deployment` of `kubernetes:apps/v1:Deployment`."""
         return self.type.rpartition(":")[2]
 
     @property
-    def may_follow(self) -> bool:
-        """Whether this change may be due to another one.
+    def may_be_consequence(self) -> bool:
+        """Whether another change may be the reason for this one.
 
-        Then some wanted value is not known yet, or is a secret, of which that cannot be told.
+        Then a wanted value is unknown, or is a secret, which may hide an unknown value.
         """
         wanted: Mapping[str, Any] = self.new.inputs if self.new else {}
         values = {path: find(wanted, path) for path in self.paths or wanted}
@@ -81,22 +84,22 @@ class Step:
 
 @dataclass
 class EngineRun:
-    """One preview: per URN what was found and what is planned, and the stack's outputs."""
+    """What one run found and planned, by URN, and the stack's outputs."""
 
     refreshed: dict[str, Step] = field(default_factory=dict[str, Step])
     planned: dict[str, Step] = field(default_factory=dict[str, Step])
     outputs: dict[str, Any] = field(default_factory=dict[str, Any])
-    """As they would be now; those that depend on a repair, as they were."""
+    """New values; old ones where the new value is unknown until a repair."""
     config: dict[str, str] = field(default_factory=dict[str, str])
     project: str = ""
     errors: list[str] = field(default_factory=list[str])
     deletes: int = 0
     replaces: int = 0
-    """Without those of keys that are due by their age."""
+    """Does not count keys that are rotated for their age."""
 
 
 def read_events(events: Iterable[EngineEvent]) -> EngineRun:
-    """Gather what counts; default providers and the stack itself do not."""
+    """Collect the steps; leave out the stack itself and default providers."""
     run = EngineRun()
     for event in events:
         if event.prelude_event:
@@ -104,43 +107,40 @@ def read_events(events: Iterable[EngineEvent]) -> EngineRun:
         if event.diagnostic_event and event.diagnostic_event.severity == "error":
             run.errors.append(event.diagnostic_event.message)
         if event.res_outputs_event:
-            told = event.res_outputs_event.metadata
-            if told.type == _STACK:
-                _keep_outputs(run, told)
-            elif told.op is OpType.REFRESH:
-                run.refreshed[told.urn] = Step.of(told)
+            metadata = event.res_outputs_event.metadata
+            if metadata.type == _STACK:
+                _record_outputs(run, metadata)
+            elif metadata.op is OpType.REFRESH:
+                run.refreshed[metadata.urn] = Step.from_event(metadata)
         if event.resource_pre_event:
             run.project = event.resource_pre_event.metadata.urn.split("::")[1]
-            _keep_plan(run, event.resource_pre_event.metadata)
+            _record_plan(run, event.resource_pre_event.metadata)
     return run
 
 
-def _keep_plan(run: EngineRun, told: StepEventMetadata) -> None:
-    if told.op in _NOTHING_DONE or told.type == _STACK or _is_default_provider(told.urn):
+def _record_plan(run: EngineRun, event: StepEventMetadata) -> None:
+    if event.op in _NO_CHANGE or event.type == _STACK or _is_default_provider(event.urn):
         return
-    # A replacement is told in three steps: create-replacement, replace, delete-replaced.
-    run.replaces += told.op is OpType.REPLACE and not _is_due_by_age(told)
-    run.deletes += told.op is OpType.DELETE
-    if told.urn not in run.planned or told.op is OpType.REPLACE:
-        run.planned[told.urn] = Step.of(told)
+    # A replacement has three steps: create-replacement, replace, delete-replaced.
+    run.replaces += event.op is OpType.REPLACE and not _is_rotation_by_age(event)
+    run.deletes += event.op is OpType.DELETE
+    if event.urn not in run.planned or event.op is OpType.REPLACE:
+        run.planned[event.urn] = Step.from_event(event)
 
 
-def _is_due_by_age(told: StepEventMetadata) -> bool:
-    """Whether a key is replaced for its age alone: the config's own wish, and no drift.
+def _is_rotation_by_age(event: StepEventMetadata) -> bool:
+    """Return whether a key is replaced for its age alone, which is not drift.
 
     A generated name changes along with the age.
     """
-    because = set(told.keys or ())
-    return (
-        told.type == PROVISIONER_KEY.type
-        and "issued_on" in because
-        and because <= {"issued_on", "name"}
-    )
+    changed = set(event.keys or ())
+    is_key = event.type == PROVISIONER_KEY.type
+    return is_key and "issued_on" in changed and changed <= {"issued_on", "name"}
 
 
-def _keep_outputs(run: EngineRun, told: StepEventMetadata) -> None:
-    before = (told.old and told.old.outputs) or {}
-    after = (told.new and told.new.outputs) or {}
+def _record_outputs(run: EngineRun, event: StepEventMetadata) -> None:
+    before = (event.old and event.old.outputs) or {}
+    after = (event.new and event.new.outputs) or {}
     known = {name: value for name, value in after.items() if not is_unknown(value)}
     run.outputs = {**before, **known}
 

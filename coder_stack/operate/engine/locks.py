@@ -1,25 +1,24 @@
-"""Who holds a stack whose state is kept in a folder: read off Pulumi's own lock files.
+"""Pulumi's lock files of a stack whose state is kept in a folder.
 
-Only a shortcut, and only for looking: every other backend is asked through a command, which takes
-the lock itself for as long (engine.py). What is no longer laid out like this counts as unlocked;
-an update then still ends at Pulumi's own lock.
+A shortcut for checks: any other backend is asked through a command that takes the lock for a moment
+(pulumi.py). Locks in an unknown layout count as none; an update still respects Pulumi's own lock.
 """
 
 import json
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from coder_stack.operate.engine.errors import LockedError, locked_by
+from coder_stack.operate.engine.errors import LockedError, lock_message
 
-__all__ = ["lock_folder", "refuse_if_held"]
+__all__ = ["lock_folder", "raise_if_locked"]
 
 
 def lock_folder(backend: str, project: str, stack: str) -> Path | None:
-    """Where the locks of that stack are; None if the backend is no folder."""
+    """Return the folder with the stack's locks; None if the backend is not a folder."""
     url = urlsplit(backend)
     if url.scheme != "file" or not project:
         return None
-    # `org/project/stack` is a way to write the stack's name.
+    # Users may also write the stack's name as `org/project/stack`.
     name = stack.rpartition("/")[2]
     return (
         Path(unquote(url.netloc + url.path))
@@ -28,14 +27,14 @@ def lock_folder(backend: str, project: str, stack: str) -> Path | None:
     )
 
 
-def refuse_if_held(locks: Path) -> None:
-    """Raises LockedError, with the holder's name if the lock tells it."""
+def raise_if_locked(locks: Path) -> None:
+    """Raise LockedError if there is a lock, with its holder if the file names one."""
     for lock in sorted(locks.glob("*.json")):
         try:
             held = json.loads(lock.read_text())
-            who = f"{held['username']}@{held['hostname']}"
-            raise LockedError(locked_by(who, str(held["pid"]), str(held["timestamp"])))
+            user = f"{held['username']}@{held['hostname']}"
+            raise LockedError(lock_message(user, str(held["pid"]), str(held["timestamp"])))
         except FileNotFoundError:
-            continue  # given back in the meantime
+            continue  # released in the meantime
         except (OSError, ValueError, KeyError, TypeError):
-            raise LockedError(locked_by()) from None
+            raise LockedError(lock_message()) from None

@@ -1,1 +1,1 @@
-"""The report: its model, its wording, and one renderer a format."""
+"""The report: its model, its wording, and one renderer per format."""

@@ -1,7 +1,7 @@
-"""The geometry of the pictures on the HTML page, in per cent of their width: no drawing in here.
+"""Geometry of the charts on the HTML page, in per cent of their width. Pure.
 
-Pure functions. The page draws them as inline SVG with relative lengths, so that one picture fits a
-desk and a phone and its letters keep their size.
+page/report.html.jinja draws them as inline SVG with relative lengths, so a chart fits any screen
+and its text keeps its size.
 """
 
 from collections.abc import Iterable
@@ -11,19 +11,19 @@ from typing import Literal
 
 from coder_stack.conditions import Condition
 from coder_stack.operate.report.model import KeyAge, LicenseDates
-from coder_stack.operate.report.wording import in_utc
+from coder_stack.operate.report.wording import as_utc
 
 __all__ = ["Bar", "Segment", "Tick", "Timeline", "age_bar", "shares", "timeline"]
 
 Tone = Literal["ok", "warn", "bad", "calm"]
 _ROTATE_SOON = 0.8
 _MARGIN = 0.12
-_MOST_TICKS = 5
+_MAX_TICKS = 5
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a bar."""
+    """A coloured part of a bar."""
 
     tone: Tone
     start: float
@@ -32,15 +32,15 @@ class Segment:
 
 @dataclass(frozen=True)
 class Tick:
-    """A day on the axis, with its name."""
+    """A labelled day on the time axis."""
 
     at: float
-    name: str
+    label: str
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """From before today to after the last date: valid, in grace, over."""
+    """The license from before today to after the last date: valid, in grace, expired."""
 
     segments: tuple[Segment, ...]
     ticks: tuple[Tick, ...]
@@ -49,7 +49,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Bar:
-    """A key's age; the limit is where it is rotated, if it is rotated by age."""
+    """A key's age; the limit is the age at which it is rotated, if there is one."""
 
     tone: Tone
     length: float
@@ -57,12 +57,12 @@ class Bar:
 
 
 def timeline(license_dates: LicenseDates, today: datetime) -> Timeline | None:
-    """None without any date to draw."""
-    given = (license_dates.license_expires, license_dates.exp)
-    dates = sorted(in_utc(moment) for moment in given if moment is not None)
+    """Return None if there is no date to draw."""
+    known = (license_dates.license_expires, license_dates.exp)
+    dates = sorted(as_utc(moment) for moment in known if moment is not None)
     if not dates:
         return None
-    now = in_utc(today)
+    now = as_utc(today)
     first, last = min(now, dates[0]), max(now, dates[-1])
     margin = max(last - first, timedelta(days=1)) * _MARGIN
     first, last = first - margin, last + margin
@@ -70,15 +70,15 @@ def timeline(license_dates: LicenseDates, today: datetime) -> Timeline | None:
     def at(moment: datetime) -> float:
         return round(100 * (moment - first) / (last - first), 2)
 
-    grace, over = at(dates[0]), at(dates[-1])
-    every = (Segment("ok", 0.0, grace), Segment("warn", grace, over - grace))
-    segments = (*every, Segment("bad", over, 100 - over))
-    ticks = tuple(Tick(at(day), name) for day, name in _ticks(first, last))
+    grace, end = at(dates[0]), at(dates[-1])
+    valid, in_grace = Segment("ok", 0.0, grace), Segment("warn", grace, end - grace)
+    segments = (valid, in_grace, Segment("bad", end, 100 - end))
+    ticks = tuple(Tick(at(day), label) for day, label in _ticks(first, last))
     return Timeline(segments, ticks, at(now))
 
 
 def age_bar(key: KeyAge, oldest: int) -> Bar | None:
-    """`oldest` is the age that fills the picture, unless this key has its own limit beyond it."""
+    """Scale the bar so that `oldest` fills it, or this key's limit if that is higher."""
     if key.age_days is None:
         return None
     limit = key.rotate_after_days
@@ -91,7 +91,7 @@ def age_bar(key: KeyAge, oldest: int) -> Bar | None:
 
 
 def shares(conditions: Iterable[Condition]) -> tuple[Segment, ...]:
-    """How many hold, do not, are unknown: one bar."""
+    """Return one bar: the shares of conditions that are True, False and Unknown."""
     statuses = [condition.status for condition in conditions]
     segments: list[Segment] = []
     start = 0.0
@@ -105,17 +105,17 @@ def shares(conditions: Iterable[Condition]) -> tuple[Segment, ...]:
 
 
 def _ticks(first: datetime, last: datetime) -> Iterable[tuple[datetime, str]]:
-    """Days that divide the axis evenly enough, never at its very ends."""
+    """Spread a few days evenly over the axis, none of them close to its ends."""
     days = max((last - first).days, 1)
-    step = -(-days // (_MOST_TICKS + 1))
+    step = -(-days // (_MAX_TICKS + 1))
     start = (first + timedelta(days=max(step // 2, 1))).replace(
         hour=0, minute=0, second=0, microsecond=0
     )
-    year = days > 300
-    for number in range(_MOST_TICKS):
+    with_year = days > 300
+    for number in range(_MAX_TICKS):
         day = start + timedelta(days=step * number)
         if first < day < last - timedelta(days=step / 3):
-            yield day, f"{day:%b %Y}" if year else f"{day.day} {day:%b}"
+            yield day, f"{day:%b %Y}" if with_year else f"{day.day} {day:%b}"
 
 
 def _percent(part: float, whole: float) -> float:

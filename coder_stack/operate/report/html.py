@@ -1,7 +1,7 @@
-"""Reports as one HTML page that needs nothing else: no script, no font, no picture from outside.
+"""Reports as one self-contained HTML page, without scripts and external fonts or images.
 
-Prepares what the page shows; page/report.html.jinja says how, with page/report.css inside it. All
-text is escaped by jinja2, and the page forbids itself (by a content policy) to load anything.
+Prepares the data; page/report.html.jinja and page/report.css lay it out. jinja2 escapes all text,
+and the page's content security policy forbids it to load anything.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,39 +12,38 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from coder_stack.conditions import Condition
-from coder_stack.operate.report import charts as figures
-from coder_stack.operate.report import wording as overview
+from coder_stack.operate.report import charts, wording
 from coder_stack.operate.report.model import Difference, Report
-from coder_stack.operate.report.wording import in_utc
+from coder_stack.operate.report.wording import as_utc
 
 __all__ = ["render"]
 
-_GROUPS = {"controlPlane": "Control plane", "operator": "Operator", "stack": "Stack"}
-_FAMILIES = {"provisioner": "Provisioners", "proxy": "Workspace proxies"}
+_COMPONENT_TITLES = {"controlPlane": "Control plane", "operator": "Operator", "stack": "Stack"}
+_FAMILY_TITLES = {"provisioner": "Provisioners", "proxy": "Workspace proxies"}
 
 
 @dataclass(frozen=True)
-class Branch:
-    """A component in the tree: its own conditions, and the components below it."""
+class ComponentNode:
+    """A component in the tree, with its own conditions and the components below it."""
 
     name: str
     conditions: tuple[Condition, ...] = ()
-    branches: tuple["Branch", ...] = ()
+    children: tuple["ComponentNode", ...] = ()
 
     @property
-    def every(self) -> tuple[Condition, ...]:
-        """Its conditions and those of all below."""
-        return self.conditions + tuple(c for branch in self.branches for c in branch.every)
+    def all_conditions(self) -> tuple[Condition, ...]:
+        """Return its conditions and those of all components below."""
+        return self.conditions + tuple(c for node in self.children for c in node.all_conditions)
 
     @property
     def holds(self) -> bool:
-        """Whether there is nothing to look at."""
-        return all(condition.status == "True" for condition in self.every)
+        """Return whether all its conditions are True."""
+        return all(condition.status == "True" for condition in self.all_conditions)
 
 
 @dataclass(frozen=True)
-class Side:
-    """One value of a field, with the part of it that differs from the other one set apart."""
+class MarkedValue:
+    """One value of a property, split around the part that differs from the other value."""
 
     before: str
     differs: str
@@ -52,90 +51,90 @@ class Side:
 
 
 def render(reports: Sequence[Report]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     return _PAGE.render(reports=reports)
 
 
-def tree(conditions: Iterable[Condition]) -> Branch:
-    """`provisioner/gpu` is below the provisioners; what is about the whole stack is at the root."""
+def component_tree(conditions: Iterable[Condition]) -> ComponentNode:
+    """Put `provisioner/gpu` below the provisioners, and conditions of the stack at the root."""
     by_component: dict[str, list[Condition]] = {}
     for condition in conditions:
         by_component.setdefault(condition.component, []).append(condition)
     own = tuple(by_component.pop("stack", ()))
-    families: dict[str, list[Branch]] = {}
-    branches: list[Branch] = []
+    families: dict[str, list[ComponentNode]] = {}
+    nodes: list[ComponentNode] = []
     for component, found in by_component.items():
         family, _, name = component.partition("/")
         if name:
-            families.setdefault(family, []).append(Branch(name, tuple(found)))
+            families.setdefault(family, []).append(ComponentNode(name, tuple(found)))
         else:
-            branches.append(Branch(_GROUPS.get(component, component), tuple(found)))
-    for family, below in families.items():
-        branches.append(Branch(_FAMILIES.get(family, family), branches=tuple(below)))
-    return Branch("Stack", own, tuple(branches))
+            title = _COMPONENT_TITLES.get(component, component)
+            nodes.append(ComponentNode(title, tuple(found)))
+    for family, members in families.items():
+        title = _FAMILY_TITLES.get(family, family)
+        nodes.append(ComponentNode(title, children=tuple(members)))
+    return ComponentNode("Stack", own, tuple(nodes))
 
 
-def sides(difference: Difference) -> tuple[Side | None, Side | None]:
-    """Recorded and actual, None where there is no value; secrets come masked."""
-    recorded, actual = overview.shown(difference)
+def mark_difference(difference: Difference) -> tuple[MarkedValue | None, MarkedValue | None]:
+    """Return the recorded and the actual value, None where there is none; secrets are masked."""
+    recorded, actual = wording.shown_values(difference)
     if recorded is None or actual is None:
         return (
-            None if recorded is None else Side("", recorded, ""),
-            None if actual is None else Side("", actual, ""),
+            None if recorded is None else MarkedValue("", recorded, ""),
+            None if actual is None else MarkedValue("", actual, ""),
         )
-    start = _alike(recorded, actual)
+    start = _common_prefix(recorded, actual)
     shortest = min(len(recorded), len(actual))
-    end = min(_alike(recorded[::-1], actual[::-1]), shortest - start)
-    return _cut(recorded, start, end), _cut(actual, start, end)
+    end = min(_common_prefix(recorded[::-1], actual[::-1]), shortest - start)
+    return _mark(recorded, start, end), _mark(actual, start, end)
 
 
-def pieces(text: str) -> list[tuple[bool, str]]:
-    """A sentence cut at its backticks: whether each piece is code, and the piece."""
+def split_code(text: str) -> list[tuple[bool, str]]:
+    """Split a sentence at its backticks into pairs: whether it is code, and the text."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # a lone backtick is only a character
+    if len(parts) % 2 == 0:  # the last backtick has no partner
         parts[-2:] = ["`".join(parts[-2:])]
-    return [(place % 2 == 1, part) for place, part in enumerate(parts) if part]
+    return [(number % 2 == 1, part) for number, part in enumerate(parts) if part]
 
 
-def _cut(text: str, start: int, end: int) -> Side:
+def _mark(text: str, start: int, end: int) -> MarkedValue:
     stop = len(text) - end
-    return Side(text[:start], text[start:stop], text[stop:])
+    return MarkedValue(text[:start], text[start:stop], text[stop:])
 
 
-def _alike(one: str, other: str) -> int:
-    """How many characters the two begin with in common."""
+def _common_prefix(one: str, other: str) -> int:
     pairs = zip(one, other, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
-def _moment(moment: datetime) -> str:
-    when = in_utc(moment)
-    return f"{when.day} {when:%B %Y, %H:%M} UTC"
+def _format_time(moment: datetime) -> str:
+    return f"{_format_day(moment)}, {as_utc(moment):%H:%M} UTC"
 
 
-def _day(moment: datetime) -> str:
-    when = in_utc(moment)
-    return f"{when.day} {when:%B %Y}"
+def _format_day(moment: datetime) -> str:
+    utc = as_utc(moment)
+    return f"{utc.day} {utc:%B %Y}"
 
 
-def _distance(later: datetime, earlier: datetime) -> str:
-    days = overview.days_between(earlier, later)
+def _days_until(later: datetime, earlier: datetime) -> str:
+    days = wording.days_between(earlier, later)
     if days < 0:
-        return f"{overview.counted(-days, 'day')} ago"
-    return f"in {overview.counted(days, 'day')}"
+        return f"{wording.counted(-days, 'day')} ago"
+    return f"in {wording.counted(days, 'day')}"
 
 
-_WORDS: dict[str, Any] = {
-    "overview": overview,
-    "figures": figures,
-    "tree": tree,
-    "sides": sides,
-    "pieces": pieces,
-    "moment": _moment,
-    "day": _day,
-    "distance": _distance,
-    "counted": overview.counted,
-    "in_utc": in_utc,
+_GLOBALS: dict[str, Any] = {
+    "wording": wording,
+    "charts": charts,
+    "component_tree": component_tree,
+    "mark_difference": mark_difference,
+    "split_code": split_code,
+    "format_time": _format_time,
+    "format_day": _format_day,
+    "days_until": _days_until,
+    "counted": wording.counted,
+    "as_utc": as_utc,
     "tones": {"clean": "ok", "drift": "warn", "error": "bad"},
     "kind_tones": {
         "changed": "warn",
@@ -152,4 +151,4 @@ _PAGE = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-).get_template("report.html.jinja", globals=_WORDS)
+).get_template("report.html.jinja", globals=_GLOBALS)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from coder_stack.operate.report.model import Report
-from coder_stack.operate.report.wording import KINDS, drifted, ignored, in_utc
+from coder_stack.operate.report.wording import KINDS, as_utc, drifted, ignored
 
 __all__ = ["render"]
 
@@ -50,7 +50,7 @@ def render(reports: Sequence[Report]) -> str:
 
 
 def _samples(report: Report) -> Iterator[Sample]:
-    checked_at = in_utc(report.checked_at)
+    checked_at = as_utc(report.checked_at)
     yield "coder_stack_checked_at_timestamp_seconds", {}, checked_at.timestamp()
     for result in _RESULTS:
         yield "coder_stack_drift_result", {"result": result}, report.result == result
@@ -70,7 +70,7 @@ def _samples(report: Report) -> Iterator[Sample]:
         dates = {"license_expires": report.license.license_expires, "exp": report.license.exp}
         for name, date in dates.items():
             if date is not None:
-                left = (in_utc(date) - checked_at).total_seconds()
+                left = (as_utc(date) - checked_at).total_seconds()
                 yield "coder_stack_license_seconds_left", {"date": name}, left
     for key in report.keys:
         # The key's name is no label: each rotation would start another series.

@@ -1,7 +1,7 @@
-"""What a look at one stack found, as data: the one thing that every report is made of (D2).
+"""The report of one stack, as data; every renderer starts from it (D2).
 
-`schema` is raised when a field changes its meaning; docs/drift-report.schema.json is generated from
-here. Values of secrets never get here: `recorded` and `actual` are then None and `secret` is true.
+`schema` is raised when a field changes its meaning. docs/drift-report.schema.json is generated from
+these models. A report holds no secret: `recorded` and `actual` are then None, and `secret` is true.
 """
 
 import json
@@ -19,7 +19,7 @@ __all__ = [
     "KeyAge",
     "Kind",
     "LicenseDates",
-    "ProxyReport",
+    "ProxySummary",
     "Report",
     "ResourceReport",
     "Result",
@@ -30,14 +30,14 @@ Kind = Literal["changed", "missing", "replaced", "unexpected", "unknown"]
 Result = Literal["clean", "drift", "error"]
 
 
-class _Part(BaseModel):
+class _ReportModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Difference(_Part):
-    """One property of one resource: what Pulumi's state has, and what the world has.
+class Difference(_ReportModel):
+    """One property of one resource: the value in Pulumi's state, and the one in reality.
 
-    Where only the program asks for something else, `recorded` is what it asks for.
+    Where only the program asks for another value, `recorded` is that value.
     """
 
     path: str
@@ -46,8 +46,8 @@ class Difference(_Part):
     secret: bool = False
 
 
-class ResourceReport(_Part):
-    """One resource that is not as it was left. `cause` is a sentence for people."""
+class ResourceReport(_ReportModel):
+    """One resource that differs from its recorded state. `cause` explains it in a sentence."""
 
     urn: str
     type: str
@@ -56,27 +56,27 @@ class ResourceReport(_Part):
     cause: str
     properties: tuple[Difference, ...] = ()
     ignored_by: str | None = None
-    """The reason given by the ignore rule that covers it; then it does not count."""
+    """The reason in the ignore rule that covers it. A covered resource does not count."""
 
 
-class ExpiredRule(_Part):
-    """An ignore rule whose last day is over: what it covered counts again."""
+class ExpiredRule(_ReportModel):
+    """An ignore rule whose last day is over; what it covered counts again."""
 
     resource: str
     reason: str
     until: date
 
 
-class LicenseDates(_Part):
-    """For the timeline: grace begins at `license_expires` and ends at `exp`."""
+class LicenseDates(_ReportModel):
+    """Dates of the license: grace begins at `license_expires` and ends at `exp`."""
 
     applied: bool
     license_expires: datetime | None = None
     exp: datetime | None = None
 
 
-class KeyAge(_Part):
-    """One provisioner's key."""
+class KeyAge(_ReportModel):
+    """The key of one provisioner."""
 
     provisioner: str
     organization: str
@@ -86,16 +86,16 @@ class KeyAge(_Part):
     daemons: int | None = None
 
 
-class ProxyReport(_Part):
-    """One workspace proxy, as coderd saw it last."""
+class ProxySummary(_ReportModel):
+    """One workspace proxy, as coderd last saw it."""
 
     name: str
     health: str
     version: str = ""
 
 
-class Report(_Part):
-    """One stack. Of `status`, the result `drift` means that the stack is not Ready."""
+class Report(_ReportModel):
+    """One stack. In a report of `status`, the result `drift` means that it is not Ready."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     stack: str
@@ -104,24 +104,24 @@ class Report(_Part):
     resources: tuple[ResourceReport, ...] = ()
     conditions: tuple[Condition, ...] = ()
     error: str | None = None
-    """One sentence, if the result is `error`; `resources` is then what was seen before."""
+    """One sentence, if the result is `error`; `resources` holds what was found before."""
     license: LicenseDates | None = None
     keys: tuple[KeyAge, ...] = ()
     expired_rules: tuple[ExpiredRule, ...] = ()
-    proxies: tuple[ProxyReport, ...] = ()
+    proxies: tuple[ProxySummary, ...] = ()
     refused: str | None = None
-    """One sentence, if a reconcile left drift alone because of its limits."""
+    """One sentence, if reconcile did not repair because of its limits."""
     repaired: bool = False
-    """Whether a reconcile changed something before this look."""
+    """Whether reconcile changed something before this check."""
 
 
 def schema_text() -> str:
-    """What `--json` writes: one report, or a list of them if several stacks were asked for."""
+    """Return the JSON schema of `--json`: one report, or a list for several stacks."""
     schema = TypeAdapter[Report | list[Report]](Report | list[Report]).json_schema(
         by_alias=True, mode="serialization"
     )
-    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Drift report"}
-    return json.dumps({**named, **schema}, indent=2, ensure_ascii=False) + "\n"
+    header = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Drift report"}
+    return json.dumps({**header, **schema}, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

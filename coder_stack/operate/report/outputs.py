@@ -1,7 +1,7 @@
-"""What the stack's outputs say about conditions, license, keys and proxies, as parts of a report.
+"""Read conditions, license, keys and proxies of a report from the stack's outputs. Pure.
 
-Pure. Outputs are taken as they come: those of an older program, or of one that only uses parts of
-this library, lack some, and then the report does. docs/outputs.md describes them.
+An older program, or one that uses only parts of this library, lacks some outputs; then the report
+lacks them too. docs/outputs.md describes the outputs.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,28 +10,28 @@ from typing import Any, TypedDict, cast
 from pydantic import ValidationError
 
 from coder_stack.conditions import Condition
-from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxyReport
+from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxySummary
 
-__all__ = ["OutputFacts", "facts_in"]
+__all__ = ["ReportFields", "parse_outputs"]
 
 
-class OutputFacts(TypedDict):
-    """Fields of a Report."""
+class ReportFields(TypedDict):
+    """The fields of a Report that come from outputs."""
 
     conditions: tuple[Condition, ...]
     license: LicenseDates | None
     keys: tuple[KeyAge, ...]
-    proxies: tuple[ProxyReport, ...]
+    proxies: tuple[ProxySummary, ...]
 
 
-def facts_in(outputs: Mapping[str, Any]) -> OutputFacts:
-    """What can be read of them."""
-    return OutputFacts(
+def parse_outputs(outputs: Mapping[str, Any]) -> ReportFields:
+    """Leave out what cannot be read."""
+    return ReportFields(
         conditions=tuple(_conditions(outputs)),
         license=_license(outputs.get("license")),
         keys=tuple(_keys(outputs)),
         proxies=tuple(
-            ProxyReport(
+            ProxySummary(
                 name=str(each.get("name", "")),
                 health=str(each.get("health") or "unknown"),
                 version=str(each.get("version") or ""),
@@ -52,14 +52,14 @@ def _conditions(outputs: Mapping[str, Any]) -> Iterator[Condition]:
 def _license(output: object) -> LicenseDates | None:
     if not isinstance(output, Mapping):
         return None
-    given = cast("Mapping[str, Any]", output)
-    if not given.get("configured"):
+    fields = cast("Mapping[str, Any]", output)
+    if not fields.get("configured"):
         return None
     try:
         return LicenseDates(
-            applied=given.get("applied") is True,
-            license_expires=given.get("licenseExpires") or None,
-            exp=given.get("exp") or None,
+            applied=fields.get("applied") is True,
+            license_expires=fields.get("licenseExpires") or None,
+            exp=fields.get("exp") or None,
         )
     except ValidationError:
         return None
@@ -73,17 +73,18 @@ def _keys(outputs: Mapping[str, Any]) -> Iterator[KeyAge]:
             provisioner=name,
             organization=str(each.get("organization", "")),
             key_name=str(each.get("keyName") or ""),
-            age_days=_whole(each.get("keyAgeDays")),
+            age_days=_integer(each.get("keyAgeDays")),
             rotate_after_days=rotation.get(name),
-            daemons=_whole(each.get("daemons")),
+            daemons=_integer(each.get("daemons")),
         )
 
 
 def _rotation(settings: object) -> dict[str, int | None]:
-    """Days after which each provisioner's key is rotated, from the config in force."""
+    """Return the days after which each provisioner's key is rotated, from the applied config."""
     declared = _mappings(_get(settings, "provisioners"))
     return {
-        str(each.get("name")): _whole(_get(each.get("key"), "rotateAfterDays")) for each in declared
+        str(each.get("name")): _integer(_get(each.get("key"), "rotateAfterDays"))
+        for each in declared
     }
 
 
@@ -96,5 +97,5 @@ def _get(value: object, key: str) -> object:
     return cast("Mapping[str, object]", value).get(key) if isinstance(value, Mapping) else None
 
 
-def _whole(value: object) -> int | None:
+def _integer(value: object) -> int | None:
     return int(value) if isinstance(value, int | float) else None

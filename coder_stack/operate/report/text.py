@@ -1,6 +1,6 @@
-"""The report for a person at a terminal, and the same as plain lines for a log.
+"""The report as tables for a terminal, or as plain lines for a log.
 
-Values come from outside: no control sequence of theirs reaches the terminal.
+Replaces control characters in all values, so that none reaches the terminal.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,22 +13,22 @@ from rich.text import Text
 
 from coder_stack.operate.report.model import Difference, Report, ResourceReport
 
-__all__ = ["days_left", "plain", "show"]
+__all__ = ["days_left", "plain_lines", "print_reports"]
 
-_COLOURS = {"clean": "green", "drift": "yellow", "error": "red"}
-_STATUS = {"True": "green", "False": "red", "Unknown": "yellow"}
+_RESULT_COLOURS = {"clean": "green", "drift": "yellow", "error": "red"}
+_STATUS_COLOURS = {"True": "green", "False": "red", "Unknown": "yellow"}
 
 
-def show(reports: Sequence[Report], console: Console, *, details: bool) -> None:
-    """Colours and tables at a terminal, else plain lines. `details`: conditions, keys, proxies."""
+def print_reports(reports: Sequence[Report], console: Console, *, details: bool) -> None:
+    """Print tables on a terminal, else plain lines. `details` adds conditions, keys and proxies."""
     if not console.is_terminal:
         for report in reports:
-            for line in plain(report, details=details):
+            for line in plain_lines(report, details=details):
                 console.print(line, markup=False, highlight=False, soft_wrap=True)
         return
     for report in reports:
-        console.print(Text.assemble("Stack ", (report.stack, "bold"), ": ", _verdict(report)))
-        for line in _remarks(report):
+        console.print(Text.assemble("Stack ", (report.stack, "bold"), ": ", _result(report)))
+        for line in _notes(report):
             console.print(Padding(Text(line), (0, 0, 0, 2)))
         for resource in report.resources:
             console.print(Padding(_resource(resource), (0, 0, 0, 2)))
@@ -36,50 +36,51 @@ def show(reports: Sequence[Report], console: Console, *, details: bool) -> None:
             _tables(report, console)
 
 
-def plain(report: Report, *, details: bool) -> Iterator[str]:
-    """Line by line, easy to search."""
-    yield f"stack {_printable(report.stack)}: {_verdict(report)}"
-    yield from (f"  {line}" for line in _remarks(report))
+def plain_lines(report: Report, *, details: bool) -> Iterator[str]:
+    """Yield one line per resource, difference, condition, key and proxy."""
+    yield f"stack {_printable(report.stack)}: {_result(report)}"
+    yield from (f"  {line}" for line in _notes(report))
     for each in report.resources:
-        yield f"  {_mark(each)}: {_printable(each.cause)} [{each.name}]"
+        yield f"  {_label(each)}: {_printable(each.cause)} [{each.name}]"
         yield from (f"    {_line(difference)}" for difference in each.properties)
     if details:
         for condition in report.conditions:
-            said = _printable(condition.message)
-            where = f"{condition.component} {condition.type}"
-            yield f"  condition {where}: {condition.status} {condition.reason} {said}"
-        for title, rows in _facts(report):
+            name = f"{condition.component} {condition.type}"
+            message = _printable(condition.message)
+            yield f"  condition {name}: {condition.status} {condition.reason} {message}"
+        for title, rows in _details(report):
             yield from (f"  {title} " + ", ".join(filter(None, row)) for row in rows)
 
 
 def days_left(until: datetime | None, now: datetime) -> str:
-    """Whole days, counted as people do."""
+    """Return the whole days left, or since the end."""
     if until is None:
         return "unknown"
     days = (until - now).days
     return f"{days} days left" if days >= 0 else f"ended {-days} days ago"
 
 
-def _verdict(report: Report) -> Text:
-    word = {"clean": "clean", "drift": "drift", "error": "error"}[report.result]
+def _result(report: Report) -> Text:
+    text: str = report.result
     ready = next((each for each in report.conditions if each.type == "Ready"), None)
     if not report.resources and report.result != "error" and ready is not None:
-        word = {"True": "ready", "False": "not ready"}.get(ready.status, "readiness unknown")
-        word = word if report.result == "drift" else f"clean, {word}"
-    return Text(f"{word}{' after a repair' if report.repaired else ''}", _COLOURS[report.result])
+        text = {"True": "ready", "False": "not ready"}.get(ready.status, "readiness unknown")
+        text = text if report.result == "drift" else f"clean, {text}"
+    text = f"{text} after a repair" if report.repaired else text
+    return Text(text, _RESULT_COLOURS[report.result])
 
 
-def _remarks(report: Report) -> Iterator[str]:
+def _notes(report: Report) -> Iterator[str]:
     if report.error:
         yield f"error: {_printable(report.error)}"
     if report.refused:
         yield _printable(report.refused)
     for rule in report.expired_rules:
-        said = _printable(f"{rule.resource}: {rule.reason}")
-        yield f"ignore rule over since {rule.until}, so it counts again: {said}"
+        what = _printable(f"{rule.resource}: {rule.reason}")
+        yield f"ignore rule expired after {rule.until}, so this counts again: {what}"
 
 
-def _mark(resource: ResourceReport) -> str:
+def _label(resource: ResourceReport) -> str:
     if resource.ignored_by is None:
         return resource.kind
     return f"{resource.kind}, ignored ({_printable(resource.ignored_by)})"
@@ -88,7 +89,7 @@ def _mark(resource: ResourceReport) -> str:
 def _resource(resource: ResourceReport) -> Text:
     counts = resource.ignored_by is None
     text = Text.assemble(
-        (_mark(resource), "bold yellow" if counts else "dim"), "  ", _printable(resource.cause)
+        (_label(resource), "bold yellow" if counts else "dim"), "  ", _printable(resource.cause)
     )
     text.append(f"\n    {resource.urn}", style="dim")
     for each in resource.properties:
@@ -110,19 +111,19 @@ def _value(value: str | None) -> str:
 def _tables(report: Report, console: Console) -> None:
     table = Table("component", "condition", "status", "reason", "message", box=None)
     for each in report.conditions:
-        status = Text(each.status, _STATUS[each.status])
+        status = Text(each.status, _STATUS_COLOURS[each.status])
         table.add_row(each.component, each.type, status, each.reason, _printable(each.message))
     if report.conditions:
         console.print(Padding(table, (1, 0, 0, 2)))
-    for title, rows in _facts(report):
+    for title, rows in _details(report):
         grid = Table(title, *([""] * (len(rows[0]) - 1)), box=None)
         for row in rows:
             grid.add_row(*row)
         console.print(Padding(grid, (1, 0, 0, 2)))
 
 
-def _facts(report: Report) -> Iterator[tuple[str, list[list[str]]]]:
-    """License, keys and proxies as rows."""
+def _details(report: Report) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield a title and rows for license, keys and proxies."""
     now = report.checked_at
     if report.license:
         applied = "applied" if report.license.applied else "not applied"

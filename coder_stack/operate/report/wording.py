@@ -1,8 +1,7 @@
-"""What every rendering of a report says alike: what counts, in which order, in which words.
+"""What all renderers of a report share: what counts, in which order, and the sentences. Pure.
 
-Pure functions on report.py's models. Masks secrets a second time: a value that got into a report by
-mistake still reaches no page. How it looks is the business of the renderers (text, markdown, html,
-metrics).
+Masks secrets a second time, in case a value got into a report by mistake. The layout is in the
+renderers: text.py, markdown.py, html.py and metrics.py.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,98 +13,89 @@ from coder_stack.operate.report.model import Difference, Report, ResourceReport,
 __all__ = [
     "KINDS",
     "SECRET",
+    "as_utc",
     "counted",
     "days_between",
     "drifted",
+    "failing_conditions",
     "headline",
     "ignored",
-    "in_utc",
-    "not_holding",
-    "sentence",
-    "shown",
-    "worst",
+    "overall_result",
+    "shown_values",
+    "summary",
 ]
 
 KINDS = ("changed", "missing", "replaced", "unexpected", "unknown")
-SECRET = "[secret]"  # noqa: S105 - what stands in for one
+SECRET = "[secret]"  # noqa: S105 - the mask, not a secret
 
 
 def drifted(report: Report) -> list[ResourceReport]:
-    """What counts: not covered by an ignore rule."""
+    """Return the resources that count: no ignore rule covers them."""
     return [resource for resource in report.resources if resource.ignored_by is None]
 
 
 def ignored(report: Report) -> list[ResourceReport]:
-    """What an ignore rule covers."""
+    """Return the resources that an ignore rule covers."""
     return [resource for resource in report.resources if resource.ignored_by is not None]
 
 
-def not_holding(report: Report) -> list[Condition]:
-    """Conditions that are False, then those that nobody knows."""
+def failing_conditions(report: Report) -> list[Condition]:
+    """Return the conditions that are False, then those that are Unknown."""
     found = [condition for condition in report.conditions if condition.status != "True"]
     return sorted(found, key=lambda condition: ("False", "Unknown").index(condition.status))
 
 
-def worst(reports: Iterable[Report]) -> Result:
-    """The one result of several stacks; nothing looked at is clean."""
+def overall_result(reports: Iterable[Report]) -> Result:
+    """Return the worst result of several stacks; clean without any stack."""
     found = {report.result for report in reports}
     if "error" in found:
         return "error"
     return "drift" if "drift" in found else "clean"
 
 
-def sentence(report: Report) -> str:
-    """One stack in one sentence, without its name."""
+def summary(report: Report) -> str:
+    """Sum up one stack in one sentence, without its name."""
     if report.result == "error":
-        return report.error or "The look at this stack failed."
+        return report.error or "The check of this stack failed."
     if report.result == "drift":
         count = len(drifted(report))
         verb = "is" if count == 1 else "are"
         return f"{counted(count, 'resource')} {verb} not as recorded."
-    said = "Drift was found and repaired." if report.repaired else "As recorded."
-    return (
-        f"{said} {counted(len(ignored(report)), 'resource')} ignored." if ignored(report) else said
-    )
+    text = "Drift was found and repaired." if report.repaired else "As recorded."
+    count = len(ignored(report))
+    return f"{text} {counted(count, 'resource')} ignored." if count else text
 
 
 def headline(reports: Sequence[Report]) -> str:
-    """All stacks in one line."""
+    """Sum up all stacks in one line."""
     if not reports:
-        return "No stack was looked at"
-    told = {
-        "error": "could not be checked",
-        "drift": "drifted",
-        "clean": "clean",
-    }
-    counts = {result: sum(report.result == result for report in reports) for result in told}
+        return "No stack was checked"
     if len(reports) == 1:
-        return f"{reports[0].stack} {_one(reports[0])}"
-    every = [f"{count} {told[result]}" for result, count in counts.items() if count]
-    return f"{len(reports)} stacks: {', '.join(every)}"
+        words = {"error": "could not be checked", "drift": "has drifted", "clean": "is clean"}
+        return f"{reports[0].stack} {words[reports[0].result]}"
+    words = {"error": "could not be checked", "drift": "drifted", "clean": "clean"}
+    counts = {result: sum(report.result == result for report in reports) for result in words}
+    parts = [f"{count} {words[result]}" for result, count in counts.items() if count]
+    return f"{len(reports)} stacks: {', '.join(parts)}"
 
 
-def shown(difference: Difference) -> tuple[str | None, str | None]:
-    """Recorded and actual as they may be shown; None where there is no value."""
+def shown_values(difference: Difference) -> tuple[str | None, str | None]:
+    """Return the recorded and the actual value, secrets masked; None where there is none."""
     if difference.secret:
         return SECRET, SECRET
     return difference.recorded, difference.actual
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 resource`, `2 resources`."""
+    """Return `1 resource`, `2 resources`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def in_utc(moment: datetime) -> datetime:
-    """Times without a zone are taken as UTC, so that dates can always be compared."""
+def as_utc(moment: datetime) -> datetime:
+    """Convert to UTC, so that all dates can be compared; a time without a zone is UTC."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def days_between(earlier: datetime, later: datetime) -> int:
-    """Whole days; negative if it is over."""
-    return (in_utc(later) - in_utc(earlier)).days
-
-
-def _one(report: Report) -> str:
-    words = {"error": "could not be checked", "drift": "has drifted", "clean": "is clean"}
-    return words[report.result]
+    """Return whole days; negative if `later` is in the past."""
+    return (as_utc(later) - as_utc(earlier)).days

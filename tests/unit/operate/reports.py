@@ -1,4 +1,4 @@
-"""Reports for the tests of the renderers: one with everything in it, and any that may ever come."""
+"""Reports for the tests of the renderers: one with everything in it, and random ones."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from coder_stack.operate.report.model import (
 )
 
 NOW = datetime(2027, 3, 1, 6, 30, tzinfo=UTC)
-PRETTY = "A sentence that is long enough to have to be folded into several lines on a phone."
+LONG_MESSAGE = "A sentence that is long enough to need several lines on the screen of a phone."
 SECRET = "never-to-be-seen-7f3a"
 
 
@@ -34,7 +34,7 @@ def holds(component: str, kind: str, message: str = "") -> Condition:
     return Condition(component=component, type=kind, status="True", reason="Ready", message=message)
 
 
-def fails(component: str, kind: str, reason: str, message: str = PRETTY) -> Condition:
+def fails(component: str, kind: str, reason: str, message: str = LONG_MESSAGE) -> Condition:
     return Condition(component=component, type=kind, status="False", reason=reason, message=message)
 
 
@@ -47,7 +47,7 @@ def broken(stack: str = "lab", error: str = "Coderd did not answer (Unavailable)
 
 
 def drifted(stack: str = "production") -> Report:
-    """Everything that a report can hold, with a secret where a mistake could have put one."""
+    """Return a report with everything in it, and a secret where a mistake could put one."""
     return Report(
         stack=stack,
         checked_at=NOW,

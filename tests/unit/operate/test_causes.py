@@ -8,7 +8,7 @@ from coder_stack.descriptors.descriptor import StackFacts
 from coder_stack.operate.diagnosis.causes import cause
 from coder_stack.operate.diagnosis.findings import Finding, Origin
 from coder_stack.operate.report.model import Difference, Kind
-from tests.unit.operate.told import CODER, urn_of
+from tests.unit.operate.engine_events import CODER, urn_of
 
 KUBERNETES = "kubernetes:"
 LICENSED, BARE = StackFacts(licensed=True), StackFacts(licensed=False)

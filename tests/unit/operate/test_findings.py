@@ -1,11 +1,11 @@
-"""What counts as a difference, of which kind, and what only follows from another one (D2)."""
+"""Which differences are findings, of which kind, and which are consequences of others (D2)."""
 
 import pytest
 
 from coder_stack.operate.diagnosis.findings import Finding, findings
 from coder_stack.operate.diagnosis.values import find, keys_of, shown
 from coder_stack.operate.engine.events import read_events
-from tests.unit.operate.told import CODER, MASKED, UNKNOWN, recorded, step
+from tests.unit.operate.engine_events import CODER, MASKED, UNKNOWN, recorded, step
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SECRET = "kubernetes:core/v1:Secret"
@@ -17,7 +17,7 @@ def by_name(found: list[Finding]) -> dict[str, tuple[str, str]]:
     return {each.name: (each.origin, each.kind) for each in found}
 
 
-def test_D2_a_deleted_key_and_a_swapped_license_as_a_real_engine_told_it() -> None:
+def test_D2_a_deleted_key_and_a_swapped_license_in_events_of_a_real_engine() -> None:
     found = findings(recorded("license-swapped"))
     assert by_name(found) == {"key-a": ("world", "missing"), "license": ("world", "missing")}
 
@@ -47,23 +47,23 @@ def test_the_stack_itself_and_default_providers_do_not_count() -> None:
     assert findings(run) == []
 
 
-def test_what_an_update_only_knows_later_follows_from_something_else() -> None:
+def test_a_change_to_an_unknown_value_is_a_consequence() -> None:
     old, new = {"spec": {"hash": "1"}}, {"spec": {"hash": UNKNOWN}}
     planned = step("update", DEPLOYMENT, old, new, "spec.hash")
     assert findings(read_events([planned])) == []
-    # As a plugin tells it that compares with what there is: in outputs, which come later.
-    told = planned.resource_pre_event
-    assert told is not None
-    assert told.metadata.new is not None
-    assert told.metadata.detailed_diff is not None
-    told.metadata.new.outputs = {}
-    told.metadata.detailed_diff["spec.hash"].input_diff = False
+    # Some providers report the difference in outputs, which a planned resource has not yet.
+    event = planned.resource_pre_event
+    assert event is not None
+    assert event.metadata.new is not None
+    assert event.metadata.detailed_diff is not None
+    event.metadata.new.outputs = {}
+    event.metadata.detailed_diff["spec.hash"].input_diff = False
     assert findings(read_events([planned])) == []
 
 
-def test_a_secret_that_follows_from_its_key_is_not_told_but_one_by_itself_is() -> None:
-    bag = {"stringData": MASKED}
-    secret = step("update", SECRET, bag, bag, "stringData.key", name="secret", parents=INSIDE)
+def test_a_secret_that_changes_with_its_key_is_no_finding_but_one_by_itself_is() -> None:
+    data = {"stringData": MASKED}
+    secret = step("update", SECRET, data, data, "stringData.key", name="secret", parents=INSIDE)
     key = step("refresh", KEY, {"name": "eu-1"}, None, name="key", parents=INSIDE)
     assert by_name(findings(read_events([key, secret]))) == {"key": ("world", "missing")}
     assert by_name(findings(read_events([secret]))) == {"secret": ("program", "changed")}
@@ -87,7 +87,7 @@ def test_a_plan_without_drift_is_what_the_program_asks_for(op: str, kind: str) -
         assert (found.properties[0].recorded, found.properties[0].actual) == ("2", "1")
 
 
-def test_drift_that_takes_another_object_to_repair_is_replaced() -> None:
+def test_drift_that_needs_a_new_object_is_replaced() -> None:
     found, planned = {"tags": {"region": "us"}}, {"tags": {"region": "eu"}}
     run = read_events(
         [
@@ -102,7 +102,7 @@ def test_drift_that_takes_another_object_to_repair_is_replaced() -> None:
     assert (run.replaces, run.deletes) == (1, 0)
 
 
-def test_a_refused_token_is_found_and_one_that_somebody_renewed_is_not() -> None:
+def test_a_refused_token_is_a_finding_and_a_renewed_one_is_not() -> None:
     access = f"{CODER}OperatorAccess"
     (found,) = findings(
         read_events([step("refresh", access, {"accepted": True}, {"accepted": False})])
@@ -123,7 +123,7 @@ def test_a_refused_token_is_found_and_one_that_somebody_renewed_is_not() -> None
         (DEPLOYMENT, "spec.env", [{"value": MASKED}]),
     ],
 )
-def test_L9_a_secret_is_masked_by_its_place_or_by_its_mark(
+def test_L9_a_secret_is_masked_by_its_field_or_by_its_mark(
     type_: str, path: str, value: object
 ) -> None:
     top = path.partition(".")[0].partition("[")[0]
@@ -134,8 +134,8 @@ def test_L9_a_secret_is_masked_by_its_place_or_by_its_mark(
     assert (difference.secret, difference.recorded, difference.actual) == (True, None, None)
 
 
-def test_paths_lead_through_lists_and_quoted_names() -> None:
-    bag = {"metadata": {"labels": {"a.b/c": "x"}}, "items": [{"n": 1}]}
-    assert find(bag, 'metadata.labels["a.b/c"]') == "x"
-    assert find(bag, "items[0].n") == 1
-    assert shown(find(bag, "items[3].n")) is None
+def test_paths_may_have_list_indices_and_quoted_names() -> None:
+    properties = {"metadata": {"labels": {"a.b/c": "x"}}, "items": [{"n": 1}]}
+    assert find(properties, 'metadata.labels["a.b/c"]') == "x"
+    assert find(properties, "items[0].n") == 1
+    assert shown(find(properties, "items[3].n")) is None

@@ -1,4 +1,4 @@
-"""The HTML page as text: whole, self-contained; nothing in a report breaks out of it (D2)."""
+"""The HTML page is well-formed and self-contained, and escapes all text of a report (D2)."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ VOID = {"meta", "use", "rect", "path", "br"}
 
 
 class Page(HTMLParser):
-    """A strict reader: every tag is closed by its own end, as in a page that was made well."""
+    """A strict parser: every tag must be closed by its own end tag."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -59,13 +59,13 @@ def test_D2_the_page_needs_nothing_from_outside_and_no_script() -> None:
     assert "url(" not in "".join(page.text)
 
 
-def test_D2_several_stacks_are_summed_up_and_lead_to_their_parts() -> None:
+def test_D2_several_stacks_are_summed_up_with_links_to_their_sections() -> None:
     page = Page(html.render([drifted(), clean(), broken()]))
     assert page.title == "3 stacks: 1 could not be checked, 1 drifted, 1 clean"
-    places = {value for _, name, value in page.attributes if name == "id"}
+    ids = {value for _, name, value in page.attributes if name == "id"}
     links = {str(v).removeprefix("#") for t, n, v in page.attributes if (t, n) == ("a", "href")}
     assert links == {"stack-1", "stack-2", "stack-3"}
-    assert links <= places
+    assert links <= ids
 
 
 def test_D2_a_secret_is_masked_even_if_a_report_holds_it() -> None:
@@ -75,27 +75,27 @@ def test_D2_a_secret_is_masked_even_if_a_report_holds_it() -> None:
 
 
 def test_D2_the_part_of_a_value_that_differs_is_marked() -> None:
-    recorded, actual = html.sides(
+    recorded, actual = html.mark_difference(
         Difference(path="x", recorded="coder:v2.26.0", actual="coder:v2.1")
     )
     assert (recorded, actual) == (
-        html.Side("coder:v2.", "26.0", ""),
-        html.Side("coder:v2.", "1", ""),
+        html.MarkedValue("coder:v2.", "26.0", ""),
+        html.MarkedValue("coder:v2.", "1", ""),
     )
-    assert html.sides(Difference(path="x", recorded="a", actual=None)) == (
-        html.Side("", "a", ""),
+    assert html.mark_difference(Difference(path="x", recorded="a", actual=None)) == (
+        html.MarkedValue("", "a", ""),
         None,
     )
 
 
-def test_D2_the_tree_has_provisioners_and_proxies_below_their_family() -> None:
-    tree = html.tree(drifted().conditions)
+def test_D2_the_tree_groups_provisioners_and_proxies() -> None:
+    tree = html.component_tree(drifted().conditions)
     assert [condition.type for condition in tree.conditions] == ["Ready"]
-    assert [branch.name for branch in tree.branches] == [
+    assert [node.name for node in tree.children] == [
         "Control plane", "Operator", "Provisioners", "Workspace proxies",
     ]  # fmt: skip
-    provisioners = tree.branches[2]
-    assert [(branch.name, branch.holds) for branch in provisioners.branches] == [
+    provisioners = tree.children[2]
+    assert [(node.name, node.holds) for node in provisioners.children] == [
         ("gpu-eu", False),
         ("cpu-us", True),
     ]

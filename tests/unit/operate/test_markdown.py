@@ -1,4 +1,4 @@
-"""The Markdown of a report, read by a Markdown parser as GitHub would read it (D2)."""
+"""The Markdown report, read by a Markdown parser as GitHub would read it (D2)."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -19,12 +19,14 @@ from tests.unit.operate.reports import (
     resource,
 )
 
-OURS = {"details", "summary", "code", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td",
-        "strong", "ul", "li"}  # fmt: skip
+ALLOWED_TAGS = {
+    "details", "summary", "code", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td",
+    "strong", "ul", "li",
+}  # fmt: skip
 
 
 class Page(HTMLParser):
-    """The page as a browser has it: its tags, and each table as rows of text."""
+    """The rendered page: its tags, and each table as rows of text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -55,7 +57,7 @@ class Page(HTMLParser):
             self.tables[-1][-1][-1] += data
 
     def headed(self, title: str) -> list[list[str]]:
-        """The rows below the head of the table that has such a column."""
+        """Return the rows of the table that has such a column."""
         found = [table for table in self.tables if title in map(str.strip, table[0])]
         return [[cell.strip() for cell in row] for row in found[0][1:]] if found else []
 
@@ -70,12 +72,12 @@ def test_D2_each_resource_has_its_cause_and_each_field_both_values() -> None:
     page = Page(markdown.render([drifted()]))
     causes = {row[0]: row[3] for row in page.headed("Cause")}
     assert causes["gpu-eu-key"] == "Key `gpu-eu-3f9a` was deleted in coderd."
-    assert "coder-pdb" not in causes, "what is ignored is told apart"
+    assert "coder-pdb" not in causes, "ignored resources have their own table"
     assert ["coder", "spec.replicas", "3", "1"] in page.headed("Recorded")
     assert page.headed("Why ignored") == [["coder-pdb", "changed", "Under test by us."]]
 
 
-def test_D2_only_conditions_that_do_not_hold_and_rules_that_are_over_are_told() -> None:
+def test_D2_failing_conditions_and_expired_rules_are_listed() -> None:
     page = Page(markdown.render([drifted()]))
     assert {row[2] for row in page.headed("Condition")} == {"False", "Unknown"}
     assert "*::coder-hpa (until 2027-02-01): Load test in spring." in page.text
@@ -90,8 +92,8 @@ def test_D2_a_secret_is_masked_even_if_a_report_holds_it() -> None:
     )
 
 
-@pytest.mark.parametrize(("count", "told"), [(300, "fields left out here"), (20_000, "Too long")])
-def test_D2_a_long_report_still_fits_into_a_comment(count: int, told: str) -> None:
+@pytest.mark.parametrize(("count", "note"), [(300, "fields left out"), (20_000, "Too long")])
+def test_D2_a_long_report_still_fits_into_a_comment(count: int, note: str) -> None:
     every = [
         resource(f"r{i}", properties=(Difference(path="x", recorded="y" * 300, actual="z"),))
         for i in range(300)
@@ -99,13 +101,13 @@ def test_D2_a_long_report_still_fits_into_a_comment(count: int, told: str) -> No
     report = clean().model_copy(update={"result": "drift", "resources": tuple(every)})
     text = markdown.render([report] * (count // 300))
     assert len(text) < 65_536
-    assert told in text
+    assert note in text
 
 
 @given(any_report())
 def test_no_text_breaks_out_of_its_cell(report: Report) -> None:
     page = Page(markdown.render([report]))
-    assert page.tags <= OURS
+    assert page.tags <= ALLOWED_TAGS
     for table in page.tables:
         assert {len(row) for row in table} == {len(table[0])}
     counted = [found for found in report.resources if found.ignored_by is None]
@@ -127,5 +129,5 @@ def test_nobody_is_mentioned(cause: str) -> None:
 
 
 def readable(text: str) -> Iterator[str]:
-    """The printable characters; what is none is shown by a sign of its own."""
+    """Return the printable characters, without those that replace others."""
     return (char for char in text if char.isprintable() and char not in " ↵�")

@@ -1,4 +1,4 @@
-"""The Prometheus text file, read by Prometheus's own Python parser (D3)."""
+"""The Prometheus text file, read by the parser of Prometheus's client library (D3)."""
 
 from hypothesis import given
 from prometheus_client.parser import text_string_to_metric_families
@@ -18,7 +18,7 @@ def read(text: str) -> Series:
         assert family.documentation
         for sample in family.samples:
             series = (sample.name, frozenset(sample.labels.items()))
-            assert series not in found, "a series may be said once only"
+            assert series not in found, "a series may occur only once"
             found[series] = sample.value
     return found
 
@@ -38,7 +38,7 @@ def test_D3_drift_is_counted_by_kind_without_what_is_ignored() -> None:
     assert value(series, "coder_stack_drift_result", result="clean", **stack) == 0
 
 
-def test_D3_license_keys_and_conditions_are_there_to_alert_on() -> None:
+def test_D3_license_keys_and_conditions_have_metrics() -> None:
     series = read(metrics.render([drifted()]))
     stack = {"stack": "production"}
     left = "coder_stack_license_seconds_left"
@@ -54,13 +54,13 @@ def test_D3_license_keys_and_conditions_are_there_to_alert_on() -> None:
     assert value(series, "coder_stack_checked_at_timestamp_seconds", **stack) == NOW.timestamp()
 
 
-def test_D3_a_clean_stack_says_zero_rather_than_nothing() -> None:
+def test_D3_a_clean_stack_has_metrics_with_the_value_0() -> None:
     series = read(metrics.render([clean()]))
     assert value(series, "coder_stack_drift_resources", stack="staging", kind="changed") == 0
     assert not [name for name, _ in series if name.startswith("coder_stack_license")]
 
 
-def test_no_values_of_resources_get_into_the_file() -> None:
+def test_the_file_has_no_values_of_properties() -> None:
     assert SECRET not in metrics.render([drifted()])
 
 
@@ -70,8 +70,8 @@ def test_any_text_stays_inside_its_label(report: Report) -> None:
     assert value(series, "coder_stack_repaired", stack=report.stack) == report.repaired
     for condition in report.conditions:
         labels = {"component": condition.component, "type": condition.type, "stack": report.stack}
-        sum_of_status = [
+        values = [
             value(series, "coder_stack_condition", status=status, **labels)
             for status in ("True", "False", "Unknown")
         ]
-        assert sorted(sum_of_status) == [0, 0, 1]
+        assert sorted(values) == [0, 0, 1]

@@ -1,4 +1,4 @@
-"""How far a reconcile may go by itself, and whom it waits for (D3)."""
+"""What reconcile repairs within its limits, and how it waits for another update (D3)."""
 
 import json
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from pulumi.automation.events import EngineEvent
 from coder_stack.operate.drift import DriftCheck
 from coder_stack.operate.engine.errors import LockedError
 from coder_stack.operate.engine.events import EngineRun, read_events
-from coder_stack.operate.engine.pulumi import CutShortError
-from coder_stack.operate.reconcile import Limits, reconcile, refusal
+from coder_stack.operate.engine.pulumi import AbortedError
+from coder_stack.operate.reconcile import Limits, reconcile_stack, refusal
 from coder_stack.operate.report.model import Report
 from coder_stack.settings import DriftSettings
-from tests.unit.operate.told import MASKED, UNKNOWN, step
+from tests.unit.operate.engine_events import MASKED, UNKNOWN, step
 
 REPORT = Report(schema=1, stack="dev", checked_at=datetime(2027, 1, 1, tzinfo=UTC), result="drift")
 
@@ -26,7 +26,7 @@ def planned(deletes: int = 0, replaces: int = 0) -> DriftCheck:
 
 
 @pytest.mark.parametrize(
-    ("look", "limits"),
+    ("check", "limits"),
     [
         (planned(), Limits()),
         (planned(deletes=1, replaces=2), Limits()),
@@ -34,8 +34,8 @@ def planned(deletes: int = 0, replaces: int = 0) -> DriftCheck:
         (planned(replaces=9), Limits(max_replaces=9)),
     ],
 )
-def test_D3_a_repair_within_the_limits_is_done(look: DriftCheck, limits: Limits) -> None:
-    assert refusal(look, limits) is None
+def test_D3_a_repair_within_the_limits_is_done(check: DriftCheck, limits: Limits) -> None:
+    assert refusal(check, limits) is None
 
 
 def test_D3_more_than_the_config_allows_is_refused_with_the_numbers() -> None:
@@ -46,9 +46,9 @@ def test_D3_more_than_the_config_allows_is_refused_with_the_numbers() -> None:
 
 
 def test_D3_the_command_line_outweighs_the_config_also_downwards() -> None:
-    said = refusal(planned(deletes=1), Limits(max_deletes=0))
-    assert said is not None
-    assert "allowed: 0" in said
+    message = refusal(planned(deletes=1), Limits(max_deletes=0))
+    assert message is not None
+    assert "allowed: 0" in message
 
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
@@ -79,35 +79,35 @@ def deleting() -> EngineRun:
 
 @dataclass
 class Scripted:
-    """A stack on which each look finds the next run; `locked` times somebody else holds it."""
+    """A stack whose previews return these runs in turn; the last one again and again."""
 
-    stories: Sequence[EngineRun | CutShortError]
+    previews: Sequence[EngineRun | AbortedError]
     locked: int = 0
-    stumbles: int = 0
-    """So many updates end with an error."""
+    """How often another update holds the lock."""
+    failing_updates: int = 0
     updates: list[EngineRun] = field(default_factory=list[EngineRun])
-    """What the engine tells of each."""
+    """The runs of the updates, in turn."""
     name: str = "dev"
     done: list[str] = field(default_factory=list[str])
 
-    def refuse_if_locked(self) -> None:
+    def raise_if_locked(self) -> None:
         if self.locked:
             self.locked -= 1
             raise LockedError("Another update of the stack is running.")
 
     def preview(self) -> EngineRun:
-        self.done.append("look")
-        now, *later = self.stories
-        self.stories = later or [now]
-        if isinstance(now, CutShortError):
+        self.done.append("check")
+        now, *later = self.previews
+        self.previews = later or [now]
+        if isinstance(now, AbortedError):
             raise now
         return now
 
-    def up(self, only: Sequence[str]) -> EngineRun:
-        self.done.append(" ".join(["up", *map(_name, only)]))
-        if self.stumbles:
-            self.stumbles -= 1
-            raise CutShortError(
+    def up(self, targets: Sequence[str]) -> EngineRun:
+        self.done.append(" ".join(["up", *map(_name, targets)]))
+        if self.failing_updates:
+            self.failing_updates -= 1
+            raise AbortedError(
                 "It depends on what was not specified in --target list.", EngineRun()
             )
         return self.updates.pop(0) if self.updates else EngineRun()
@@ -118,22 +118,22 @@ def _name(urn: str) -> str:
 
 
 def run(stack: Any, **limits: Any) -> Report:
-    return reconcile(stack, Limits(pause_seconds=0.01, **limits))
+    return reconcile_stack(stack, Limits(pause_seconds=0.01, **limits))
 
 
 def test_D3_a_clean_stack_is_left_alone() -> None:
     stack = Scripted([EngineRun()])
     report = run(stack)
-    assert (report.result, report.repaired, stack.done) == ("clean", False, ["look"])
+    assert (report.result, report.repaired, stack.done) == ("clean", False, ["check"])
 
 
-def test_D3_drift_is_repaired_by_one_update_and_looked_at_again() -> None:
+def test_D3_drift_is_repaired_by_one_update_and_checked_again() -> None:
     stack = Scripted([drifted(), EngineRun()])
     report = run(stack)
     assert (report.result, report.repaired, stack.done) == (
         "clean",
         True,
-        ["look", "up it", "look"],
+        ["check", "up it", "check"],
     )
 
 
@@ -145,68 +145,69 @@ def test_D3_what_a_rule_covers_is_left_out_of_the_repair() -> None:
     found.config = {"coder-stack:drift": json.dumps({"ignore": [rule]})}
     stack = Scripted([found, EngineRun()])
     assert run(stack).repaired
-    assert stack.done == ["look", "up it", "look"]
+    assert stack.done == ["check", "up it", "check"]
 
 
-def out_of_reach(*told: EngineEvent) -> CutShortError:
-    return CutShortError("Unavailable: coderd does not answer.", read_events(told))
+def unreachable(*events: EngineEvent) -> AbortedError:
+    return AbortedError("Unavailable: coderd does not answer.", read_events(events))
 
 
-def service_gone() -> CutShortError:
-    return out_of_reach(
+def service_deleted() -> AbortedError:
+    return unreachable(
         step("refresh", SERVICE, {"spec": {}}, None, name="service"),
         step("create", SERVICE, None, {"spec": {}}, name="service"),
-        # As if coderd had changed; and what follows from that.
+        # The unreachable coderd looks like a change, with a consequence.
         step("refresh", KEY, {"reason": ""}, {"reason": "Unavailable"}, "reason"),
         step("update", DEPLOYMENT, {"sum": "a"}, {"sum": UNKNOWN}, "sum"),
     )
 
 
-def test_D3_what_a_failed_refresh_has_recorded_as_gone_is_repaired_first_too() -> None:
-    to_be_made = step("create", SERVICE, None, {"spec": {}}, name="service")
-    stack = Scripted([out_of_reach(to_be_made), EngineRun()])
+def test_D3_an_object_that_a_failed_refresh_removed_from_the_state_is_repaired_first() -> None:
+    planned_service = step("create", SERVICE, None, {"spec": {}}, name="service")
+    stack = Scripted([unreachable(planned_service), EngineRun()])
     report = run(stack)
     assert (report.result, report.repaired) == ("clean", True)
-    assert stack.done == ["look", "up service", "look"]
+    assert stack.done == ["check", "up service", "check"]
 
 
-@pytest.mark.parametrize("stumbles", [False, True])
-def test_D3_what_keeps_coderd_out_of_reach_is_repaired_first(stumbles: bool) -> None:
-    stack = Scripted([service_gone(), drifted(), EngineRun()], stumbles=stumbles)
+@pytest.mark.parametrize("failing_updates", [0, 1])
+def test_D3_what_makes_coderd_unreachable_is_repaired_first(failing_updates: int) -> None:
+    previews = [service_deleted(), drifted(), EngineRun()]
+    stack = Scripted(previews, failing_updates=failing_updates)
     report = run(stack)
     assert (report.result, report.repaired) == ("clean", True)
-    assert stack.done == ["look", "up service", "look", "up it", "look"]
+    assert stack.done == ["check", "up service", "check", "up it", "check"]
 
 
-def test_D3_a_repair_that_brings_coderd_no_nearer_ends_with_its_own_error() -> None:
-    stack = Scripted([service_gone()], stumbles=True)
-    with pytest.raises(CutShortError, match="--target list"):
+def test_D3_a_first_repair_that_fails_is_an_error() -> None:
+    stack = Scripted([service_deleted()], failing_updates=1)
+    with pytest.raises(AbortedError, match="--target list"):
         run(stack)
-    assert stack.done == ["look", "up service", "look"]
+    assert stack.done == ["check", "up service", "check"]
 
 
-def test_D3_half_of_another_updates_work_is_not_repaired() -> None:
-    stack = Scripted([service_gone()])
+def test_D3_the_half_done_work_of_another_update_is_not_repaired() -> None:
+    stack = Scripted([service_deleted()])
 
-    def somebody_came() -> EngineRun:
+    def locked_preview() -> EngineRun:
         stack.locked = 1
-        raise service_gone()
+        raise service_deleted()
 
-    stack.preview = somebody_came  # type: ignore[method-assign]
+    stack.preview = locked_preview  # type: ignore[method-assign]
     with pytest.raises(LockedError):
         run(stack)
     assert stack.done == []
 
 
-def test_D3_a_coderd_that_is_down_by_itself_is_an_error_and_nothing_is_done() -> None:
-    stack = Scripted([out_of_reach()])
-    with pytest.raises(CutShortError, match="Unavailable"):
+def test_D3_an_unreachable_coderd_without_findings_is_an_error_and_nothing_is_done() -> None:
+    stack = Scripted([unreachable()])
+    with pytest.raises(AbortedError, match="Unavailable"):
         run(stack)
-    assert stack.done == ["look"]
+    assert stack.done == ["check"]
 
 
 @pytest.mark.parametrize(
-    "told",
+    "events",
     [
         pytest.param(
             [
@@ -220,23 +221,25 @@ def test_D3_a_coderd_that_is_down_by_itself_is_an_error_and_nothing_is_done() ->
                 step("refresh", SECRET, {"data": MASKED}, None),
                 step("create", SECRET, None, {"data": MASKED}),
             ],
-            id="a secret, which may follow from its key",
+            id="a secret, which may be a consequence of its key",
         ),
     ],
 )
-def test_D3_what_does_not_stand_alone_waits_for_a_whole_look(told: list[EngineEvent]) -> None:
-    stack = Scripted([out_of_reach(*told)])
+def test_D3_what_cannot_be_repaired_alone_waits_for_a_full_check(
+    events: list[EngineEvent],
+) -> None:
+    stack = Scripted([unreachable(*events)])
     report = run(stack)
     assert (report.result, report.repaired, len(report.resources)) == ("error", False, 1)
-    assert stack.done == ["look"]
+    assert stack.done == ["check"]
 
 
-def test_D3_what_lies_in_coderd_waits_for_a_whole_look() -> None:
-    told = [step("refresh", KEY, {"a": 1}, None), step("create", KEY, None, {"a": 1})]
-    stack = Scripted([out_of_reach(*told)])
-    with pytest.raises(CutShortError, match="Unavailable"):
+def test_D3_objects_in_coderd_wait_for_a_full_check() -> None:
+    events = [step("refresh", KEY, {"a": 1}, None), step("create", KEY, None, {"a": 1})]
+    stack = Scripted([unreachable(*events)])
+    with pytest.raises(AbortedError, match="Unavailable"):
         run(stack)
-    assert stack.done == ["look"]
+    assert stack.done == ["check"]
 
 
 def test_D3_what_an_update_could_not_repair_is_still_drift() -> None:
@@ -244,44 +247,44 @@ def test_D3_what_an_update_could_not_repair_is_still_drift() -> None:
     assert (report.result, report.repaired) == ("drift", True)
 
 
-def test_D3_what_got_worse_after_the_look_is_not_touched_and_counts_with_what_was_done() -> None:
-    """One replacement was looked at and is made; the next would be one too many."""
-    found = [replacing("eu"), replacing("us")]
-    stack = Scripted([*found], updates=[replacing("eu")])
+def test_D3_what_got_worse_after_the_check_counts_with_what_was_done() -> None:
+    """One replacement is allowed and done; the next would be one too many."""
+    previews = [replacing("eu"), replacing("us")]
+    stack = Scripted([*previews], updates=[replacing("eu")])
     report = run(stack, max_replaces=1)
-    assert stack.done == ["look", "up eu", "look"]
+    assert stack.done == ["check", "up eu", "check"]
     assert (report.result, report.repaired) == ("drift", True)
     assert report.refused == (
-        "Not repaired: the update would replace 1 resources after 1 "
+        "Not repaired: the update would replace 1 resource after 1 "
         "(allowed: 1; see --max-replaces)."
     )
-    stack = Scripted([*found, EngineRun()], updates=[replacing("eu"), replacing("us")])
+    stack = Scripted([*previews, EngineRun()], updates=[replacing("eu"), replacing("us")])
     assert run(stack, max_replaces=2).result == "clean"
-    assert stack.done == ["look", "up eu", "look", "up us", "look"]
+    assert stack.done == ["check", "up eu", "check", "up us", "check"]
 
 
-def test_D3_a_world_that_never_rests_is_left_to_the_next_run() -> None:
+def test_D3_drift_that_comes_back_every_time_is_left_to_the_next_run() -> None:
     stack = Scripted([drifted(name) for name in "abcdef"])
     report = run(stack)
-    assert stack.done == ["look", "up a", "look", "up b", "look", "up c", "look"]
+    assert stack.done == ["check", "up a", "check", "up b", "check", "up c", "check"]
     assert (report.result, report.repaired) == ("drift", True)
 
 
-def test_D3_an_update_that_lacks_what_went_missing_after_the_look_is_repeated_with_it() -> None:
-    stack = Scripted([drifted("secret"), drifted("key"), EngineRun()], stumbles=1)
+def test_D3_a_failed_update_is_repeated_with_what_went_missing_after_the_check() -> None:
+    stack = Scripted([drifted("secret"), drifted("key"), EngineRun()], failing_updates=1)
     assert run(stack).result == "clean"
-    assert stack.done == ["look", "up secret", "look", "up key", "look"]
+    assert stack.done == ["check", "up secret", "check", "up key", "check"]
 
 
 def test_D3_an_update_that_failed_is_an_error_if_nothing_new_is_found() -> None:
-    stack = Scripted([drifted()], stumbles=1)
-    with pytest.raises(CutShortError, match="--target list"):
+    stack = Scripted([drifted()], failing_updates=1)
+    with pytest.raises(AbortedError, match="--target list"):
         run(stack)
-    assert stack.done == ["look", "up it", "look"]
+    assert stack.done == ["check", "up it", "check"]
 
 
 @pytest.mark.parametrize(
-    ("type_", "because", "counted"),
+    ("type_", "changed", "counted"),
     [
         (KEY, ["issued_on"], 0),
         (KEY, ["name", "issued_on"], 0),
@@ -291,25 +294,25 @@ def test_D3_an_update_that_failed_is_an_error_if_nothing_new_is_found() -> None:
         (DEPLOYMENT, ["issued_on"], 1),
     ],
 )
-def test_D3_keys_that_are_due_by_their_age_alone_do_not_count(
-    type_: str, because: list[str], counted: int
+def test_D3_keys_that_are_rotated_for_their_age_alone_do_not_count(
+    type_: str, changed: list[str], counted: int
 ) -> None:
-    """Keys made on one day fall due on one day; that is what the config asks for."""
+    """Keys created on one day are rotated on one day; the config asks for that."""
     event = step("replace", type_, {"a": 1}, {"a": 2}, "a")
     assert event.resource_pre_event is not None
-    event.resource_pre_event.metadata.keys = because
+    event.resource_pre_event.metadata.keys = changed
     assert read_events([event]).replaces == counted
 
 
-def test_D3_a_repair_beyond_the_limits_is_not_begun() -> None:
+def test_D3_a_repair_beyond_the_limits_is_not_started() -> None:
     stack = Scripted([deleting()])
     report = run(stack)
-    assert (report.result, report.repaired, stack.done) == ("drift", False, ["look"])
+    assert (report.result, report.repaired, stack.done) == ("drift", False, ["check"])
     assert report.refused is not None
     assert run(Scripted([deleting(), EngineRun()]), max_deletes=1).repaired
 
 
-def test_D3_who_holds_the_stack_is_waited_for_if_asked_and_only_so_long() -> None:
+def test_D3_reconcile_waits_for_another_update_only_as_long_as_asked() -> None:
     assert run(Scripted([EngineRun()], locked=3), wait_seconds=60).result == "clean"
     with pytest.raises(LockedError):
         run(Scripted([EngineRun()], locked=1))

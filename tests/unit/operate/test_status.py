@@ -1,4 +1,4 @@
-"""What the stack's outputs say, and what is said when they say nothing (S1)."""
+"""The report of `status` from the stack's outputs, and the error without any (S1)."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from coder_stack.operate.engine.errors import OperationError
-from coder_stack.operate.fleet import Verdict, verdict
-from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxyReport, Report
-from coder_stack.operate.report.text import plain
-from coder_stack.operate.status import status_of
+from coder_stack.operate.fleet import ExitCode, exit_code
+from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxySummary, Report
+from coder_stack.operate.report.text import plain_lines
+from coder_stack.operate.status import status_report
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -51,14 +51,14 @@ FULL = outputs(
 
 @pytest.mark.parametrize(
     ("status", "code"),
-    [("True", Verdict.CLEAN), ("False", Verdict.DRIFT), ("Unknown", Verdict.DRIFT)],
+    [("True", ExitCode.CLEAN), ("False", ExitCode.DRIFT), ("Unknown", ExitCode.DRIFT)],
 )
-def test_S1_the_exit_code_is_that_of_ready(status: str, code: Verdict) -> None:
-    assert verdict([status_of("dev", outputs(status), NOW)]) == code
+def test_S1_the_exit_code_is_that_of_ready(status: str, code: ExitCode) -> None:
+    assert exit_code([status_report("dev", outputs(status), NOW)]) == code
 
 
 def test_S1_license_keys_and_proxies_come_from_the_outputs() -> None:
-    report = status_of("dev", FULL, NOW)
+    report = status_report("dev", FULL, NOW)
     assert report.license == LicenseDates(
         applied=True,
         license_expires=datetime(2027, 1, 31, tzinfo=UTC),
@@ -74,11 +74,11 @@ def test_S1_license_keys_and_proxies_come_from_the_outputs() -> None:
             daemons=2,
         ),
     )
-    assert report.proxies == (ProxyReport(name="paris", health="ok", version="v2.30.0"),)
+    assert report.proxies == (ProxySummary(name="paris", health="ok", version="v2.30.0"),)
 
 
 def test_the_plain_text_has_a_line_for_each() -> None:
-    assert list(plain(status_of("dev", FULL, NOW), details=True)) == [
+    assert list(plain_lines(status_report("dev", FULL, NOW), details=True)) == [
         "stack dev: clean, ready",
         "  condition stack Ready: True AllReady ",
         "  license applied, until grace: 30 days left, until it ends: 60 days left",
@@ -90,18 +90,18 @@ def test_the_plain_text_has_a_line_for_each() -> None:
 @pytest.mark.parametrize("nothing", [{}, {"conditions": []}, {"conditions": "[secret]"}])
 def test_a_stack_that_was_never_deployed_is_an_error(nothing: dict[str, Any]) -> None:
     with pytest.raises(OperationError, match="no conditions on record"):
-        status_of("dev", nothing, NOW)
+        status_report("dev", nothing, NOW)
 
 
 @pytest.mark.parametrize(
     ("results", "code"),
     [
-        (["clean", "clean"], Verdict.CLEAN),
-        (["clean", "drift"], Verdict.DRIFT),
-        (["drift", "error", "clean"], Verdict.ERROR),
-        ([], Verdict.CLEAN),
+        (["clean", "clean"], ExitCode.CLEAN),
+        (["clean", "drift"], ExitCode.DRIFT),
+        (["drift", "error", "clean"], ExitCode.ERROR),
+        ([], ExitCode.CLEAN),
     ],
 )
-def test_D2_an_error_outweighs_drift(results: list[Any], code: Verdict) -> None:
+def test_D2_an_error_outweighs_drift(results: list[Any], code: ExitCode) -> None:
     reports = [Report(schema=1, stack="s", checked_at=NOW, result=each) for each in results]
-    assert verdict(reports) == code
+    assert exit_code(reports) == code

@@ -1,16 +1,16 @@
-"""Ignore rules: what they cover does not count but is told; once over, they cover nothing (D2)."""
+"""What an ignore rule covers is reported but does not count; expired rules cover nothing (D2)."""
 
 from datetime import date
 from typing import Any
 
 import pytest
 
-from coder_stack.operate.diagnosis import ignore_rules as rules
+from coder_stack.operate.diagnosis import ignore_rules
 from coder_stack.operate.diagnosis.findings import Finding
 from coder_stack.operate.engine.events import read_events
 from coder_stack.operate.report.model import Difference
 from coder_stack.settings import IgnoreRule
-from tests.unit.operate.told import MASKED, UNKNOWN, step
+from tests.unit.operate.engine_events import MASKED, UNKNOWN, step
 
 TODAY = date(2027, 1, 31)
 URN = "urn:pulumi:dev::coder-stack::coder-stack:index:A$kubernetes:apps/v1:Deployment::coder"
@@ -26,7 +26,7 @@ def finding(*paths: str) -> Finding:
 
 
 def parts(found: Finding, *given: IgnoreRule) -> dict[str | None, tuple[str, ...]]:
-    return {reason: part.paths for part, reason in rules.apply(given, found, TODAY)}
+    return {reason: part.paths for part, reason in ignore_rules.apply(given, found, TODAY)}
 
 
 @pytest.mark.parametrize(
@@ -76,40 +76,40 @@ def test_D2_a_rule_for_properties_does_not_cover_a_missing_resource() -> None:
     assert parts(gone, rule("*")) == {"known": ()}
 
 
-def test_D2_a_rule_holds_on_its_last_day_and_is_listed_afterwards() -> None:
-    last, over = rule("*", until=TODAY), rule("*", until=date(2027, 1, 30))
+def test_D2_a_rule_covers_on_its_last_day_and_is_listed_afterwards() -> None:
+    last, expired = rule("*", until=TODAY), rule("*", until=date(2027, 1, 30))
     assert parts(finding("spec"), last) == {"known": ("spec",)}
-    assert parts(finding("spec"), over) == {None: ("spec",)}
-    assert [each.until for each in rules.expired([last, over], TODAY)] == [over.until]
+    assert parts(finding("spec"), expired) == {None: ("spec",)}
+    assert [each.until for each in ignore_rules.expired([last, expired], TODAY)] == [expired.until]
 
 
 DEPLOYMENT, SECRET = "kubernetes:apps/v1:Deployment", "kubernetes:core/v1:Secret"
 SCALED = step("update", DEPLOYMENT, {"replicas": 5}, {"replicas": 2}, "replicas")
 GONE = step("refresh", DEPLOYMENT, {"replicas": 2}, None)
-MADE_AGAIN = step("create", DEPLOYMENT, None, {"replicas": 2})
+RECREATED = step("create", DEPLOYMENT, None, {"replicas": 2})
 
 
 @pytest.mark.parametrize(
-    ("told", "covering"),
+    ("events", "covering"),
     [
         pytest.param([SCALED], rule("*", "replicas"), id="changed"),
         pytest.param([SCALED], rule("*"), id="changed, by a rule for all of it"),
-        pytest.param([GONE, MADE_AGAIN], rule("*"), id="missing"),
+        pytest.param([GONE, RECREATED], rule("*"), id="missing"),
     ],
 )
-def test_D3_a_repair_leaves_alone_what_rules_cover_whole(
-    told: list[Any], covering: IgnoreRule
+def test_D3_a_repair_leaves_out_what_rules_cover_entirely(
+    events: list[Any], covering: IgnoreRule
 ) -> None:
-    (spared,) = rules.spared([covering], read_events(told), TODAY)
-    assert spared.endswith("::it")
+    (ignored,) = ignore_rules.ignored_urns([covering], read_events(events), TODAY)
+    assert ignored.endswith("::it")
 
 
 @pytest.mark.parametrize(
-    ("told", "not_covering"),
+    ("events", "not_covering"),
     [
         pytest.param([SCALED], rule("*", "image"), id="another property"),
         pytest.param([SCALED], rule("*:Service"), id="another resource"),
-        pytest.param([SCALED], rule("*", until=date(2027, 1, 30)), id="over"),
+        pytest.param([SCALED], rule("*", until=date(2027, 1, 30)), id="expired"),
         pytest.param(
             [step("update", DEPLOYMENT, {}, {"replicas": 2, "image": "a"}, "replicas", "image")],
             rule("*", "replicas"),
@@ -118,22 +118,24 @@ def test_D3_a_repair_leaves_alone_what_rules_cover_whole(
         pytest.param(
             [step("update", DEPLOYMENT, {"sum": "a"}, {"sum": UNKNOWN}, "sum")],
             rule("*"),
-            id="follows from another change",
+            id="a consequence of another change",
         ),
         pytest.param(
             [step("update", SECRET, {"data": MASKED}, {"data": MASKED}, "data")],
             rule("*"),
-            id="a secret, which may follow from its key",
+            id="a secret, which may be a consequence of its key",
         ),
-        pytest.param([GONE, MADE_AGAIN], rule("*", "replicas"), id="missing, not only changed"),
-        pytest.param([MADE_AGAIN], rule("*"), id="new in the config"),
-        pytest.param([step("delete", DEPLOYMENT, {}, None)], rule("*"), id="left the config"),
+        pytest.param([GONE, RECREATED], rule("*", "replicas"), id="missing, not only changed"),
+        pytest.param([RECREATED], rule("*"), id="new in the config"),
+        pytest.param(
+            [step("delete", DEPLOYMENT, {}, None)], rule("*"), id="removed from the config"
+        ),
         pytest.param(
             [step("replace", DEPLOYMENT, {"a": 1}, {"a": 2}, "a")], rule("*"), id="replaced"
         ),
     ],
 )
-def test_D3_a_repair_does_what_rules_do_not_cover(
-    told: list[Any], not_covering: IgnoreRule
+def test_D3_a_repair_includes_what_rules_do_not_cover(
+    events: list[Any], not_covering: IgnoreRule
 ) -> None:
-    assert rules.spared([not_covering], read_events(told), TODAY) == ()
+    assert ignore_rules.ignored_urns([not_covering], read_events(events), TODAY) == ()

@@ -1,4 +1,4 @@
-"""Where the reports of the three commands go, and what is refused before anything is looked at."""
+"""`coder-stack drift`, `reconcile` and `status`: where reports go, and what is refused at once."""
 
 import json
 import stat
@@ -25,7 +25,7 @@ esac
 
 @pytest.fixture
 def pulumi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `pulumi` that only knows outputs: stack `b` has none."""
+    """Put a `pulumi` on PATH that only knows outputs; stack `b` has none."""
     program = tmp_path / "bin" / "pulumi"
     program.parent.mkdir()
     program.write_text(STATUS)
@@ -34,15 +34,15 @@ def pulumi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str) -> Any:
+def run(*arguments: str) -> Any:
     app = typer.Typer()
     cli.register(app)
-    return CliRunner().invoke(app, list(words))
+    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.mark.parametrize("command", ["drift", "reconcile", "status"])
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("options", "sentence"),
     [
         ([], "give either --stack (repeatable) or --all"),
         (["--all", "--stack", "a"], "give either --stack (repeatable) or --all"),
@@ -53,9 +53,9 @@ def run(*words: str) -> Any:
     ],
 )
 def test_a_mistake_in_the_options_is_one_sentence(
-    command: str, words: list[str], sentence: str
+    command: str, options: list[str], sentence: str
 ) -> None:
-    done = run(command, *words)
+    done = run(command, *options)
     assert (done.exit_code, done.stderr) == (1, f"error: {sentence}\n")
 
 
@@ -78,7 +78,7 @@ def test_D2_every_report_is_written_and_the_text_stays(pulumi: Path) -> None:
     )
 
 
-def test_a_place_that_cannot_be_written_is_one_sentence(pulumi: Path) -> None:
+def test_a_file_that_cannot_be_written_is_one_sentence(pulumi: Path) -> None:
     nowhere = pulumi / "nowhere" / "report.json"
     done = run("status", "--stack", "a", "--cwd", str(pulumi), "--json", str(nowhere))
     assert done.exit_code == 1
@@ -91,7 +91,7 @@ def test_without_pulumi_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.Mon
     assert (done.exit_code, NO_PULUMI in done.stderr) == (1, True)
 
 
-def test_a_folder_that_is_not_there_is_one_sentence(pulumi: Path) -> None:
+def test_a_missing_folder_is_one_sentence(pulumi: Path) -> None:
     done = run("status", "--stack", "a", "--cwd", str(pulumi / "nowhere"))
     assert done.exit_code == 1
     assert "Cannot work in" in done.stdout

@@ -1,4 +1,4 @@
-"""What the engine told: recorded on real runs, or written out for one resource."""
+"""Events of the engine: recorded from real runs, or built for one resource."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ MASKED = {
 
 
 def recorded(name: str) -> EngineRun:
-    """A `preview --refresh` of a real engine, without what no report is made of."""
+    """Return a recorded `preview --refresh`, reduced to the events that a report needs."""
     lines = (Path(__file__).parent / "recorded" / f"{name}.jsonl").read_text().splitlines()
     return read_events([EngineEvent.from_json(json.loads(line)) for line in lines])
 
@@ -36,24 +36,25 @@ def step(
     name: str = "it",
     parents: str = "",
 ) -> EngineEvent:
-    """One step on one resource; its bags are taken for inputs and outputs alike."""
+    """Build one step on one resource, with equal inputs and outputs on each side."""
     urn = urn_of(type_, name, parents)
     parent = f"urn:pulumi:dev::coder-stack::{parents.rstrip('$')}::parent" if parents else ""
     event = "resOutputsEvent" if op == "refresh" else "resourcePreEvent"
-    told = {
+    metadata = {
         "op": op,
         "urn": urn,
         "type": type_,
-        "old": _side(old, urn, type_, parent),
-        "new": _side(new, urn, type_, parent),
+        "old": _state(old, urn, type_, parent),
+        "new": _state(new, urn, type_, parent),
         "detailedDiff": {path: {"diffKind": "update", "inputDiff": True} for path in paths},
     }
-    return EngineEvent.from_json({"sequence": 1, "timestamp": 1, event: {"metadata": told}})
+    return EngineEvent.from_json({"sequence": 1, "timestamp": 1, event: {"metadata": metadata}})
 
 
-def _side(
-    bag: Mapping[str, Any] | None, urn: str, type_: str, parent: str
+def _state(
+    properties: Mapping[str, Any] | None, urn: str, type_: str, parent: str
 ) -> dict[str, Any] | None:
-    if bag is None:
+    if properties is None:
         return None
-    return {"urn": urn, "type": type_, "parent": parent, "inputs": bag, "outputs": bag}
+    sides = {"inputs": properties, "outputs": properties}
+    return {"urn": urn, "type": type_, "parent": parent, **sides}

@@ -1,21 +1,21 @@
-"""What went wrong is one sentence that says what to do, never a traceback (D2)."""
+"""The message of a failed command is one sentence with the next step, never a traceback (D2)."""
 
 import pytest
 
-from coder_stack.operate.engine.errors import LockedError, failure
+from coder_stack.operate.engine.errors import LockedError, operation_error
 
-SET_IT = "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
+SET_VARIABLE = "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
 LOCKED = """error: the stack is currently locked by 1 lock(s). Either wait for the other process(es)
   s3://bucket/.pulumi/locks/x.json: created by ann@laptop (pid 42) at 2026"""
 
 
 @pytest.mark.parametrize(
-    ("printed", "diagnostics", "sentence"),
+    ("output", "diagnostics", "sentence"),
     [
         (
             "error: getting stack configuration: get stack secrets manager: incorrect passphrase",
             [],
-            f"The passphrase does not fit the stack; {SET_IT}.",
+            f"The passphrase does not match the stack; {SET_VARIABLE}.",
         ),
         ("error: no stack named 'dev' found", [], "There is no stack `dev` in this backend."),
         (
@@ -44,11 +44,11 @@ LOCKED = """error: the stack is currently locked by 1 lock(s). Either wait for t
         ("", [], "Pulumi failed and did not say why."),
     ],
 )
-def test_one_sentence(printed: str, diagnostics: list[str], sentence: str) -> None:
-    assert str(failure(printed, diagnostics)) == sentence
+def test_a_failure_is_one_sentence(output: str, diagnostics: list[str], sentence: str) -> None:
+    assert str(operation_error(output, diagnostics)) == sentence
 
 
 def test_D3_a_lock_names_its_holder() -> None:
-    found = failure(LOCKED)
-    assert isinstance(found, LockedError)
-    assert "held by ann@laptop (pid 42) since 2026;" in str(found)
+    error = operation_error(LOCKED)
+    assert isinstance(error, LockedError)
+    assert "held by ann@laptop (pid 42) since 2026;" in str(error)
