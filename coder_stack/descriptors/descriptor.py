@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 __all__ = [
     "TYPE_PREFIX",
     "Descriptor",
     "Drift",
+    "Origin",
     "StackFacts",
     "allowed_again",
     "few",
@@ -15,18 +16,19 @@ __all__ = [
 ]
 
 TYPE_PREFIX = "pulumi-python:dynamic/coder:"
+Origin = Literal["refresh", "plan"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
     """How one resource differs, as far as a sentence about it needs to know.
 
-    `origin` is "world" if a refresh saw it, and "program" if only the plan has it.
+    `origin` is "refresh" if a refresh found it, and "plan" if only the plan has it.
     """
 
     name: str
     kind: str
-    origin: str
+    origin: Origin
     paths: tuple[str, ...] = ()
     recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
     actual: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -34,12 +36,12 @@ class Drift:
     @property
     def gone(self) -> bool:
         """Tell whether somebody deleted it."""
-        return (self.origin, self.kind) == ("world", "missing")
+        return (self.origin, self.kind) == ("refresh", "missing")
 
     @property
     def not_created(self) -> bool:
         """Tell whether the program declares it and no update has created it."""
-        return (self.origin, self.kind) == ("program", "missing")
+        return (self.origin, self.kind) == ("plan", "missing")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ def _cause(drift: Drift, stack: StackFacts) -> str | None:
     before, now = drift.recorded, drift.actual
     if drift.kind == "unknown":
         return f"What the license allows could not be read: {now.get('reason') or 'no answer'}."
-    if drift.kind == "missing" or drift.origin == "program":
+    if drift.kind == "missing" or drift.origin == "plan":
         return None
     if "stale" in drift.paths:
         return "What the license allows can be read again."

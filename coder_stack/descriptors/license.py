@@ -6,7 +6,7 @@ __all__ = ["LICENSE"]
 
 
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
-    if drift.origin == "world" and drift.kind in ("missing", "replaced"):
+    if drift.origin == "refresh" and drift.kind in ("missing", "replaced"):
         if stack.licensed:
             return "The license was replaced: another license is active in coderd."
         if stack.licensed is False:

@@ -9,7 +9,7 @@ __all__ = ["PROVISIONER_KEY"]
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
     key = named("key", drift)
     paths = {path.partition(".")[0] for path in drift.paths}
-    if drift.origin == "world":
+    if drift.origin == "refresh":
         return _changed_in_coderd(drift, key, paths)
     if drift.kind == "missing":
         organization = drift.recorded.get("organization", "")

@@ -16,10 +16,10 @@ def _cause(drift: Drift, stack: StackFacts) -> str | None:
         return f"{proxy} is declared, but was not registered yet."
     if "enabled" in drift.paths:
         return allowed_again(proxy, drift)
-    if drift.origin == "world" and "name" in drift.paths:
+    if drift.origin == "refresh" and "name" in drift.paths:
         return f"{proxy} was renamed in coderd to `{drift.actual.get('name')}`."
     other = [_TEXTS[path] for path in drift.paths if path in _TEXTS]
-    if drift.origin == "world" and other:
+    if drift.origin == "refresh" and other:
         return f"{proxy} has another {' and '.join(other)} in coderd."
     return None
 

@@ -68,7 +68,7 @@ def _partial_check(stack: StackEngine, aborted: AbortedError) -> DriftCheck:
         each
         for each in findings(aborted.run)
         if (each.type == OPERATOR_ACCESS.type or each.type.startswith(_KUBERNETES))
-        and (each.origin == "world" or _can_repair_alone(planned[each.urn]))
+        and (each.origin == "refresh" or _can_repair_alone(planned[each.urn]))
     ]
     if not found:
         raise aborted

@@ -44,9 +44,9 @@ def another_license(finding: Finding, stack: StackFacts) -> bool:
 def _any_resource(finding: Finding) -> str:
     thing = f"{finding.resource} `{finding.name}`"
     match finding.origin, finding.kind:
-        case "world", "missing":
+        case "refresh", "missing":
             return f"{thing} is gone."
-        case "world", _:
+        case "refresh", _:
             return f"{thing} was changed: {few(finding.paths)}."
         case _, "missing":
             return f"{thing} is declared, but was not created yet."

@@ -1,24 +1,23 @@
 """Turn the engine's steps into findings: which resource differs, how, and in which properties.
 
-Pure. The origin is *world* if a refresh found it (somebody changed something), and *program* if
-only the plan has it (the config asks for more than was applied). A planned change with only unknown
+Pure. The origin is `refresh` if a refresh found it (somebody changed something), and `plan` if only
+the plan has it (the config asks for more than was applied). A planned change with only unknown
 values is a consequence of another finding, and is left out. causes.py explains a finding, and
 ignore_rules.py decides whether it counts.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from coder_stack.descriptors import DESCRIPTORS, ENTITLEMENTS, LICENSE
-from coder_stack.descriptors.descriptor import Drift
+from coder_stack.descriptors.descriptor import Drift, Origin
 from coder_stack.operate.diagnosis.values import ABSENT, find, is_secret, is_unknown, shown
 from coder_stack.operate.engine.events import EngineRun, Properties, Step
 from coder_stack.operate.report.model import Difference, Kind
 
 __all__ = ["Finding", "findings"]
 
-Origin = Literal["world", "program"]
 _NO_PROPERTIES = Properties({}, {})
 
 
@@ -82,7 +81,7 @@ def _only_secrets_planned(finding: Finding) -> bool:
     Secret whose key was deleted. A license never is a consequence.
     """
     only_secrets = bool(finding.properties) and all(each.secret for each in finding.properties)
-    return finding.origin == "program" and only_secrets and finding.type != LICENSE.type
+    return finding.origin == "plan" and only_secrets and finding.type != LICENSE.type
 
 
 def _all_findings(run: EngineRun) -> Iterator[Finding]:
@@ -96,7 +95,7 @@ def _all_findings(run: EngineRun) -> Iterator[Finding]:
 def _from_refresh(refresh: Step, plan: Step | None) -> Finding | None:
     recorded, actual = refresh.old or _NO_PROPERTIES, refresh.new
     if actual is None:
-        return _finding(refresh, "missing", "world", (), recorded, _NO_PROPERTIES)
+        return _finding(refresh, "missing", "refresh", (), recorded, _NO_PROPERTIES)
     properties = _differences(refresh.kind, refresh.paths, recorded, actual)
     if not properties:
         # The engine names no paths for a difference in outputs alone.
@@ -112,22 +111,22 @@ def _from_refresh(refresh: Step, plan: Step | None) -> Finding | None:
     kind: Kind = "replaced" if plan and "replace" in plan.op else "changed"
     if refresh.type == ENTITLEMENTS.type and find(actual.outputs, "stale") is True:
         kind = "unknown"
-    return _finding(refresh, kind, "world", properties, recorded, actual)
+    return _finding(refresh, kind, "refresh", properties, recorded, actual)
 
 
 def _from_plan(plan: Step) -> Finding | None:
     actual, wanted = plan.old or _NO_PROPERTIES, plan.new or _NO_PROPERTIES
     if plan.op in ("create", "import"):
-        return _finding(plan, "missing", "program", (), wanted, actual)
+        return _finding(plan, "missing", "plan", (), wanted, actual)
     if plan.op in ("delete", "discard", "delete-replaced", "discard-replaced"):
-        return _finding(plan, "unexpected", "program", (), wanted, actual)
+        return _finding(plan, "unexpected", "plan", (), wanted, actual)
     # A planned resource has no outputs yet, so compare with its inputs.
     planned = Properties(wanted.inputs, wanted.inputs)
     properties = _differences(plan.kind, plan.paths, planned, actual)
     if not properties and any(is_unknown(find(wanted.inputs, path)) for path in plan.paths):
         return None
     kind: Kind = "replaced" if "replace" in plan.op else "changed"
-    return _finding(plan, kind, "program", properties, wanted, actual)
+    return _finding(plan, kind, "plan", properties, wanted, actual)
 
 
 def _finding(

@@ -10,8 +10,8 @@ __all__ = ["kubernetes_cause"]
 def kubernetes_cause(finding: Finding) -> str | None:
     """Say what happened to it, by its kind and the name that `kubectl` shows."""
     thing = f"{finding.resource} `{_own_name(finding)}`"
-    if finding.origin == "program":
-        return _of_program(finding, thing)
+    if finding.origin == "plan":
+        return _of_plan(finding, thing)
     if finding.kind == "missing":
         return f"{thing} was deleted in the cluster."
     if finding.resource == "Secret" and any(_top(p) in _DATA for p in finding.paths):
@@ -51,7 +51,7 @@ def _deployment(finding: Finding, thing: str) -> str:
     return f"{thing} {' and '.join(said)}."
 
 
-def _of_program(finding: Finding, thing: str) -> str | None:
+def _of_plan(finding: Finding, thing: str) -> str | None:
     match finding.kind:
         case "missing":
             return f"{thing} is declared, but was not created yet."

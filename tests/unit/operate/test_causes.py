@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from coder_stack.descriptors.descriptor import StackFacts
+from coder_stack.descriptors.descriptor import Origin, StackFacts
 from coder_stack.operate.diagnosis.causes import cause
-from coder_stack.operate.diagnosis.findings import Finding, Origin
+from coder_stack.operate.diagnosis.findings import Finding
 from coder_stack.operate.report.model import Difference, Kind
 from tests.unit.operate.engine_events import CODER, urn_of
 
@@ -18,7 +18,7 @@ def found(
     type_: str,
     kind: Kind,
     *paths: str,
-    origin: Origin = "world",
+    origin: Origin = "refresh",
     parents: str = "",
     recorded: dict[str, Any] | None = None,
     actual: dict[str, Any] | None = None,
@@ -31,7 +31,7 @@ def found(
 def key(
     kind: Kind,
     *paths: str,
-    origin: Origin = "world",
+    origin: Origin = "refresh",
     actual: dict[str, Any] | None = None,
     **recorded: Any,
 ) -> Finding:
@@ -84,23 +84,23 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
             "Coderd no longer accepts what the state holds as key `gpu-eu-3f9a`.",
         ),
         (
-            key("missing", origin="program"),
+            key("missing", origin="plan"),
             "Key `gpu-eu-3f9a` is declared in organization `coder`, but was not created yet.",
         ),
         (
-            key("replaced", "name", "issued_on", origin="program"),
+            key("replaced", "name", "issued_on", origin="plan"),
             "Key `gpu-eu-3f9a` is old enough to be rotated.",
         ),
         (
-            key("replaced", "name", "trigger", origin="program"),
+            key("replaced", "name", "trigger", origin="plan"),
             "A rotation of key `gpu-eu-3f9a` was asked for and has not happened yet.",
         ),
         (
-            key("changed", "enabled", origin="program", enabled=False),
+            key("changed", "enabled", origin="plan", enabled=False),
             "The license no longer allows key `gpu-eu-3f9a`.",
         ),
         (
-            key("replaced", "deployment_id", origin="program"),
+            key("replaced", "deployment_id", origin="plan"),
             "Another deployment of coderd answers, and key `gpu-eu-3f9a` is not known there.",
         ),
         (proxy("missing"), "Proxy `paris` was deleted in coderd."),
@@ -120,7 +120,7 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
             "Another deployment of coderd answers at https://a.example.",
         ),
         (
-            found(LICENSE, "replaced", "jwt", origin="program"),
+            found(LICENSE, "replaced", "jwt", origin="plan"),
             "The config has another license than the one that was uploaded.",
         ),
         (secret("missing"), "Secret `x` was deleted in the cluster."),
@@ -146,12 +146,12 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
             "Deployment `coder` was changed in the cluster: spec.paused.",
         ),
         (
-            found("kubernetes:core/v1:Service", "unexpected", origin="program"),
+            found("kubernetes:core/v1:Service", "unexpected", origin="plan"),
             "Service `it` is still in the cluster, but no longer declared.",
         ),
         (found("other:index:Thing", "missing"), "Thing `it` is gone."),
         (
-            found("other:index:Thing", "changed", "a", "b", "c", "d", origin="program"),
+            found("other:index:Thing", "changed", "a", "b", "c", "d", origin="plan"),
             "The program asks for another Thing `it`: a, b, c and 1 more.",
         ),
         (

@@ -19,12 +19,12 @@ def by_name(found: list[Finding]) -> dict[str, tuple[str, str]]:
 
 def test_D2_a_deleted_key_and_a_swapped_license_in_events_of_a_real_engine() -> None:
     found = findings(recorded("license-swapped"))
-    assert by_name(found) == {"key-a": ("world", "missing"), "license": ("world", "missing")}
+    assert by_name(found) == {"key-a": ("refresh", "missing"), "license": ("refresh", "missing")}
 
 
 def test_E2_a_lost_license_changes_features_one_by_one() -> None:
     found = {each.name: each for each in findings(recorded("license-lost"))}
-    assert by_name(list(found.values()))["entitlements"] == ("world", "changed")
+    assert by_name(list(found.values()))["entitlements"] == ("refresh", "changed")
     differences = {each.path: each for each in found["entitlements"].properties}
     proxy = differences["features.workspace_proxy.entitlement"]
     assert (proxy.recorded, proxy.actual) == ("entitled", "not_entitled")
@@ -32,7 +32,7 @@ def test_E2_a_lost_license_changes_features_one_by_one() -> None:
 
 def test_U1_entitlements_that_could_not_be_read_are_unknown() -> None:
     found = by_name(findings(recorded("entitlements-unread")))
-    assert found["entitlements"] == ("world", "unknown")
+    assert found["entitlements"] == ("refresh", "unknown")
 
 
 def test_the_stack_itself_and_default_providers_do_not_count() -> None:
@@ -65,8 +65,8 @@ def test_a_secret_that_changes_with_its_key_is_no_finding_but_one_by_itself_is()
     data = {"stringData": MASKED}
     secret = step("update", SECRET, data, data, "stringData.key", name="secret", parents=INSIDE)
     key = step("refresh", KEY, {"name": "eu-1"}, None, name="key", parents=INSIDE)
-    assert by_name(findings(read_events([key, secret]))) == {"key": ("world", "missing")}
-    assert by_name(findings(read_events([secret]))) == {"secret": ("program", "changed")}
+    assert by_name(findings(read_events([key, secret]))) == {"key": ("refresh", "missing")}
+    assert by_name(findings(read_events([secret]))) == {"secret": ("plan", "changed")}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_plan_without_drift_is_what_the_program_asks_for(op: str, kind: str) -
     old, new = {"spec": {"replicas": 1}}, {"spec": {"replicas": 2}}
     sides = (None if op == "create" else old, None if op == "delete" else new)
     (found,) = findings(read_events([step(op, DEPLOYMENT, *sides, "spec.replicas")]))
-    assert (found.origin, found.kind) == ("program", kind)
+    assert (found.origin, found.kind) == ("plan", kind)
     if found.properties:
         assert (found.properties[0].recorded, found.properties[0].actual) == ("2", "1")
 
@@ -98,7 +98,7 @@ def test_drift_that_needs_a_new_object_is_replaced() -> None:
         ]
     )
     (only,) = findings(run)
-    assert (only.origin, only.kind, only.paths) == ("world", "replaced", ("tags.region",))
+    assert (only.origin, only.kind, only.paths) == ("refresh", "replaced", ("tags.region",))
     assert (run.replaces, run.deletes) == (1, 0)
 
 

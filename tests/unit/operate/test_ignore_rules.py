@@ -22,7 +22,7 @@ def rule(resource: str, *properties: str, until: date = TODAY) -> IgnoreRule:
 
 def finding(*paths: str) -> Finding:
     properties = tuple(Difference(path=path, recorded="1", actual="2") for path in paths)
-    return Finding(URN, "kubernetes:apps/v1:Deployment", "changed", "world", properties)
+    return Finding(URN, "kubernetes:apps/v1:Deployment", "changed", "refresh", properties)
 
 
 def parts(found: Finding, *given: IgnoreRule) -> dict[str | None, tuple[str, ...]]:
@@ -71,7 +71,7 @@ def test_D2_what_is_not_covered_still_counts() -> None:
 
 
 def test_D2_a_rule_for_properties_does_not_cover_a_missing_resource() -> None:
-    gone = Finding(URN, "kubernetes:apps/v1:Deployment", "missing", "world")
+    gone = Finding(URN, "kubernetes:apps/v1:Deployment", "missing", "refresh")
     assert parts(gone, rule("*", "spec")) == {None: ()}
     assert parts(gone, rule("*")) == {"known": ()}
 
