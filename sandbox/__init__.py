@@ -1,5 +1,4 @@
-"""A whole world on one machine: the tools, a Kubernetes cluster, and what stands in for the rest.
+"""A local environment for the program: tools, a Kubernetes cluster, a simulated coderd.
 
-Looks at the program from outside. Nothing in coder_stack knows of it, except the command line,
-which mounts its commands by name.
+coder_stack does not import it; the command line mounts its commands by name.
 """

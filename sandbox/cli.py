@@ -1,6 +1,6 @@
 """`coder-stack sandbox …`: start, inspect and stop a local test environment.
 
-Thin: each command calls one function of the package and turns its one error into one sentence.
+Each command calls one function of the package and shows SandboxError as one sentence.
 """
 
 import json
@@ -22,7 +22,7 @@ from sandbox.deploy import deploy as run_up
 from sandbox.deploy import destroy, run
 from sandbox.engine import Engine, for_people
 from sandbox.errors import SandboxError
-from sandbox.home import Home
+from sandbox.paths import SandboxPaths
 from sandbox.toolchain import CLUSTER, ENGINE, doctor, ensure
 
 app = typer.Typer(help="A local test environment: Kubernetes API server, Pulumi engine and state.")
@@ -33,7 +33,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def mount(root: typer.Typer) -> None:
-    """Hang the sandbox's commands into the `coder-stack` command."""
+    """Add the sandbox's commands to the `coder-stack` command."""
     root.add_typer(app, name="sandbox", no_args_is_help=True)
     doctor.register(root)
 
@@ -71,25 +71,25 @@ def up(
     ] = None,
 ) -> None:
     """Install the tools and start the cluster, unless it is running."""
-    home = Home.of_checkout()
+    paths = SandboxPaths.of_checkout()
     if cluster.external_kubeconfig():
-        cluster.up(home, {}, port, _say)
+        cluster.up(paths, {}, port, _say)
         return
-    # All at once, also what only `deploy` needs: whoever waits for builds waits once.
+    # Includes the tools for `deploy`, so that users wait for builds only once.
     programs = {name: tool.path for name, tool in ensure((*ENGINE, *CLUSTER)).items()}
-    cluster.up(home, programs, port, _say, played=True)
+    cluster.up(paths, programs, port, _say, with_pods=True)
 
 
 @app.command()
 @one_sentence
 def deploy() -> None:
     """Run `pulumi up` for the stack `sandbox` and show its outputs."""
-    home = Home.of_checkout()
-    if not cluster.status(home).ready:
+    paths = SandboxPaths.of_checkout()
+    if not cluster.status(paths).ready:
         _fail("the sandbox's cluster is not up; start it with: coder-stack sandbox up")
     engine = Engine.ready()
     _say(f"kubernetes plugin: {engine.plugin.source} {engine.plugin.version}")
-    run_up(engine, home, _console)
+    run_up(engine, paths, _console)
     _console.print(
         "\nTry next:\n"
         '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi and kubectl use the sandbox\n'
@@ -110,13 +110,13 @@ def down(
     keep: Annotated[bool, typer.Option(help="Keep the data for the next `up`.")] = False,
 ) -> None:
     """Stop every process and delete the cluster's data and the stack's state."""
-    home = Home.of_checkout()
-    if cluster.external_kubeconfig() and home.state.exists():
-        # That cluster stays: take our objects out of it before their record is deleted.
-        destroy(Engine.ready(), home, _console)
-    stopped = cluster.down(home, keep=keep)
+    paths = SandboxPaths.of_checkout()
+    if cluster.external_kubeconfig() and paths.state.exists():
+        # That cluster stays: delete our objects before the state that lists them.
+        destroy(Engine.ready(), paths, _console)
+    stopped = cluster.down(paths, keep=keep)
     if not keep:
-        shutil.rmtree(home.folder, ignore_errors=True)
+        shutil.rmtree(paths.folder, ignore_errors=True)
     _say(f"stopped {', '.join(stopped)}" if stopped else "nothing was running")
 
 
@@ -124,11 +124,11 @@ def down(
 @one_sentence
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Show the cluster's processes, kubeconfig and logs. Exit 0: ready, 1: not ready."""
-    now = cluster.status(Home.of_checkout())
+    now = cluster.status(SandboxPaths.of_checkout())
     if as_json:
         facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts, "coderd": now.coderd}
-        places = {"kubeconfig": str(now.kubeconfig), "logs": str(now.logs)}
-        sys.stdout.write(json.dumps({**facts, **places}) + "\n")
+        files = {"kubeconfig": str(now.kubeconfig), "logs": str(now.logs)}
+        sys.stdout.write(json.dumps({**facts, **files}) + "\n")
     else:
         table = Table(show_header=False, box=None)
         table.add_row("cluster", f"{now.kind}, {'ready' if now.ready else 'not ready'}")
@@ -147,7 +147,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 @one_sentence
 def kubeconfig() -> None:
     """Print the path of the sandbox's kubeconfig, for `kubectl --kubeconfig "$(…)"`."""
-    path = cluster.status(Home.of_checkout()).kubeconfig
+    path = cluster.status(SandboxPaths.of_checkout()).kubeconfig
     if not path.exists():
         _fail("there is no cluster yet; start it with: coder-stack sandbox up")
     sys.stdout.write(f"{path}\n")
@@ -157,8 +157,8 @@ def kubeconfig() -> None:
 @one_sentence
 def env() -> None:
     """Print shell exports that make pulumi and kubectl use the sandbox."""
-    home = Home.of_checkout()
-    variables = Engine.ready().variables(home, "$PATH") | for_people(home)
+    paths = SandboxPaths.of_checkout()
+    variables = Engine.ready().variables(paths, "$PATH") | for_people(paths)
     path = variables.pop("PATH").removesuffix("$PATH")
     sys.stdout.write(f'export PATH={shlex.quote(path)}"$PATH"\n')
     for name, value in variables.items():
@@ -171,7 +171,7 @@ def break_(
     what: Annotated[str, typer.Argument(help=f"One of: {', '.join(BREAKAGES)}.")],
 ) -> None:
     """Change one thing outside of Pulumi, for `make drift` to find."""
-    _say(break_it(Home.of_checkout(), what))
+    _say(break_it(SandboxPaths.of_checkout(), what))
 
 
 @app.command(name="exec", context_settings={"ignore_unknown_options": True})
@@ -180,4 +180,4 @@ def execute(
     command: Annotated[list[str], typer.Argument(help="A command and its arguments.")],
 ) -> None:
     """Run one command in the sandbox's environment, e.g. `exec -- pulumi preview --refresh`."""
-    raise typer.Exit(run(Engine.ready(), Home.of_checkout(), command))
+    raise typer.Exit(run(Engine.ready(), SandboxPaths.of_checkout(), command))

@@ -1,8 +1,7 @@
-"""The environment in which Pulumi runs in a sandbox: which programs, which state, whose cluster.
+"""The environment of Pulumi in the sandbox: programs, state, plugins.
 
-Hermetic: its own home and backend, and nothing of the user's login, plugins or kubeconfig. The
-passphrase is no secret. It protects nothing but throw-away values in a throw-away state, and it is
-used nowhere else: a real stack brings its own.
+It uses nothing of the user's login, plugins or kubeconfig. The passphrase is not a secret: it
+protects only the state of the sandbox.
 """
 
 import os
@@ -11,23 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.home import Home
+from sandbox.paths import SandboxPaths
 from sandbox.toolchain import ENGINE, Installed, PluginChoice, ensure, kubernetes_plugin
 
 STACK = "sandbox"
 _PASSPHRASE = "sandbox"  # noqa: S105  # see the docstring
-# What the user's shell may hold and the sandbox must not see.
+# Variables of the user's shell that must not reach the sandbox.
 _FOREIGN = ("KUBECONFIG", "PULUMI_ACCESS_TOKEN", "PULUMI_STACK", "PULUMI_CONFIG_PASSPHRASE_FILE")
 
 
-def for_people(home: Home) -> dict[str, str]:
-    """What a person's own commands need besides: kubectl's cluster and Pulumi's stack."""
-    return {"KUBECONFIG": str(home.kubeconfig), "PULUMI_STACK": STACK}
+def for_people(paths: SandboxPaths) -> dict[str, str]:
+    """Return further variables for interactive use of kubectl and pulumi."""
+    return {"KUBECONFIG": str(paths.kubeconfig), "PULUMI_STACK": STACK}
 
 
 @dataclass(frozen=True)
 class Engine:
-    """The Pulumi CLI with its language host, the kubernetes plugin, and kubectl to look with."""
+    """The Pulumi CLI with its language host, the kubernetes plugin, and kubectl."""
 
     pulumi: Installed
     plugin: PluginChoice
@@ -35,31 +34,33 @@ class Engine:
 
     @classmethod
     def ready(cls) -> "Engine":
-        """Install what is missing."""
+        """Return the installed tools; install what is missing."""
         tools = ensure((*ENGINE, "kubectl"))
         return cls(tools["pulumi"], kubernetes_plugin(tools["pulumi"]), tools["kubectl"])
 
     def path(self, before: str) -> str:
-        """PATH with the venv first (the language host takes its Python from there), then ours."""
+        """Return PATH: the virtual environment for the language host, our tools, then `before`."""
         python = Path(sys.executable).parent
         tools = (self.pulumi.path.parent, self.plugin.bin_dir, self.kubectl.path.parent)
         return os.pathsep.join([*map(str, (python, *tools)), before])
 
-    def variables(self, home: Home, path_before: str) -> dict[str, str]:
-        """What to set, and only that."""
+    def variables(self, paths: SandboxPaths, path_before: str) -> dict[str, str]:
+        """Return the variables to set."""
         return {
             "PATH": self.path(path_before),
-            "PULUMI_HOME": str(home.pulumi),
-            "PULUMI_BACKEND_URL": home.state.as_uri(),
+            "PULUMI_HOME": str(paths.pulumi),
+            "PULUMI_BACKEND_URL": paths.state.as_uri(),
             "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
             "PULUMI_SKIP_UPDATE_CHECK": "true",
-            # Plugins are on PATH; looking for them elsewhere costs seconds on a closed machine.
+            # Plugins are on PATH; searching for them takes seconds on a closed machine.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             # An Output formatted into a string is a bug: fail, do not deploy the warning text.
             "PULUMI_ERROR_OUTPUT_STRING": "true",
         }
 
-    def environment(self, home: Home, base: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """A whole environment for a child process."""
+    def environment(
+        self, paths: SandboxPaths, base: Mapping[str, str] = os.environ
+    ) -> dict[str, str]:
+        """Return the environment for a child process."""
         kept = {name: value for name, value in base.items() if name not in _FOREIGN}
-        return {**kept, **self.variables(home, base.get("PATH", os.defpath))}
+        return {**kept, **self.variables(paths, base.get("PATH", os.defpath))}

@@ -1,5 +1,5 @@
-"""The one error that the sandbox shows to people."""
+"""The error that the sandbox's commands show to users."""
 
 
 class SandboxError(Exception):
-    """Something a person can act on: a sentence with the thing, the cause and the next step."""
+    """A problem that the user can solve: names the object, the cause and the next step."""

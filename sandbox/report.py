@@ -1,7 +1,4 @@
-"""What `coder-stack sandbox deploy` shows of a stack's outputs: conditions, and the few facts.
-
-Pure: from outputs to tables. Which conditions there are is the program's business.
-"""
+"""Tables of a stack's conditions and outputs for `coder-stack sandbox deploy`."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -11,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 _STYLES = {"True": "green", "False": "bold red", "Unknown": "yellow"}
-# Output → what it is called here. Dotted: inside a mapping.
+# Path of an output → its label.
 _FACTS = {
     "phase": "phase",
     "url": "url",
@@ -22,7 +19,7 @@ _FACTS = {
 
 
 def conditions(outputs: Mapping[str, Any]) -> Table:
-    """One row each, whole words on 80 columns; what does not hold catches the eye and says why."""
+    """Return a table of conditions that fits into 80 columns."""
     table = Table(title="Conditions", title_justify="left", box=SIMPLE_HEAD)
     for name in ("component", "condition", "status", "reason"):
         table.add_column(name, no_wrap=True)
@@ -40,8 +37,8 @@ def conditions(outputs: Mapping[str, Any]) -> Table:
     return table
 
 
-def complaints(outputs: Mapping[str, Any]) -> list[str]:
-    """The messages of what does not hold."""
+def failures(outputs: Mapping[str, Any]) -> list[str]:
+    """Return the messages of the conditions that are not true."""
     listed: list[dict[str, str]] = outputs.get("conditions") or []
     return [
         f"{each['component']}: {each['message']}"
@@ -51,7 +48,7 @@ def complaints(outputs: Mapping[str, Any]) -> list[str]:
 
 
 def facts(outputs: Mapping[str, Any], stack: str) -> Table:
-    """The outputs that a person looks at first; an output that is not there has no row."""
+    """Return a table of the main outputs that the stack has."""
     table = Table("output", "value", title=f"Stack {stack}")
     table.title_justify = "left"
     for path, name in _FACTS.items():

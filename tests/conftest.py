@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from sandbox import cluster as sandbox_cluster
 from sandbox.engine import Engine
-from sandbox.home import Home
+from sandbox.paths import SandboxPaths
 from sandbox.toolchain import CLUSTER, ensure
 from tests.custom_kinds import install
 from tests.harness import Cluster, OwnCluster, Project
@@ -60,16 +60,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not _is_worker(config):
         folder = Path(os.environ.pop(_FOLDER))
-        sandbox_cluster.down(Home(folder))
+        sandbox_cluster.down(SandboxPaths(folder))
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Cluster:
     """The real API server of this test run."""
-    home = Home(Path(os.environ[_FOLDER]))
+    home = SandboxPaths(Path(os.environ[_FOLDER]))
     programs = {name: tool.path for name, tool in ensure(CLUSTER).items()}
-    sandbox_cluster.end_with(home, int(os.environ[_OWNER]))
+    sandbox_cluster.stop_after_process(home, int(os.environ[_OWNER]))
     return Cluster(sandbox_cluster.up(home, programs, say=lambda _: None))
 
 
@@ -93,9 +93,9 @@ def mortal_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnClus
 
 @contextmanager
 def _own_cluster(folder: Path) -> Iterator[OwnCluster]:
-    home = Home(folder)
+    home = SandboxPaths(folder)
     programs = {name: tool.path for name, tool in ensure(CLUSTER).items()}
-    sandbox_cluster.end_with(home, int(os.environ[_OWNER]))
+    sandbox_cluster.stop_after_process(home, int(os.environ[_OWNER]))
     kubeconfig = sandbox_cluster.up(home, programs, say=lambda _: None)
     yield OwnCluster(kubeconfig, home, programs)
     sandbox_cluster.down(home)

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from sandbox.cluster.process import start_detached
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 
 _PAUSE = 0.5
 _GRACE = 20

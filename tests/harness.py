@@ -29,9 +29,9 @@ from pulumi.automation.events import EngineEvent, StepEventMetadata
 
 from sandbox.cluster import api, ports
 from sandbox.cluster.layout import Layout
-from sandbox.cluster.process import Part
+from sandbox.cluster.process import ClusterProcess
 from sandbox.engine import Engine
-from sandbox.home import CHECKOUT, Home
+from sandbox.paths import CHECKOUT, SandboxPaths
 
 PROJECT = "coder-stack"
 PASSWORD = f"{PROJECT}:initialPassword"
@@ -111,7 +111,7 @@ class Cluster:
 class OwnCluster(Cluster):
     """A cluster whose API server may be killed."""
 
-    home: Home
+    home: SandboxPaths
     programs: dict[str, Path]
 
     def kill_api_server(self) -> None:
@@ -125,11 +125,11 @@ class OwnCluster(Cluster):
     def wait(self) -> None:
         """Until it answers again."""
         with api.client(self.kubeconfig) as http:
-            assert eventually(lambda: api.answers(http) or self._start_again(), 90)
+            assert eventually(lambda: api.is_ready(http) or self._start_again(), 90)
 
     @property
-    def _api_server(self) -> Part:
-        return Part("kube-apiserver", self.home.cluster)
+    def _api_server(self) -> ClusterProcess:
+        return ClusterProcess("kube-apiserver", self.home.cluster)
 
     def _start_again(self) -> bool:
         """If it could not listen: meanwhile its port may have been somebody's for a moment."""
@@ -138,7 +138,7 @@ class OwnCluster(Cluster):
         return False
 
     def _start_api_server(self) -> None:
-        known = ports.recorded(self.home.cluster)
+        known = ports.load(self.home.cluster)
         layout = Layout(self.home.cluster, known, self.programs)
         self._api_server.start(layout.command(self._api_server.name))
 
@@ -222,7 +222,7 @@ class Project:
         _lay_environment(work / ".venv")
         if program is not None:
             (work / "__main__.py").write_text(program)
-        home = Home(folder / "home")
+        home = SandboxPaths(folder / "home")
         home.state.mkdir(parents=True)
         environment = engine.variables(home, os.environ["PATH"])
         name = name or f"t-{secrets.token_hex(4)}"

@@ -1,7 +1,4 @@
-"""The few questions the sandbox itself asks its API server: is it ready, is the node there.
-
-Everything else in the cluster is the program's business.
-"""
+"""Requests of the sandbox to its API server: readiness, and the node."""
 
 import ssl
 import time
@@ -17,12 +14,12 @@ from sandbox.errors import SandboxError
 
 
 def client(kubeconfig: Path) -> httpx.Client:
-    """A client for a kubeconfig of this sandbox (a token and a CA file, nothing else)."""
+    """Return a client for a kubeconfig of this sandbox, which has a token and a CA file."""
     return httpx.Client(**_settings(kubeconfig))
 
 
 def async_client(kubeconfig: Path) -> httpx.AsyncClient:
-    """The same for a process that does several things at once."""
+    """Return an async client for a kubeconfig of this sandbox."""
     return httpx.AsyncClient(**_settings(kubeconfig))
 
 
@@ -35,13 +32,13 @@ def _settings(kubeconfig: Path) -> dict[str, Any]:
         "headers": {"Authorization": f"Bearer {token}"},
         "verify": ssl.create_default_context(cafile=cluster["certificate-authority"]),
         "timeout": 5,
-        # A proxy that the user's environment names has no business with 127.0.0.1.
+        # A proxy in the user's environment must not handle 127.0.0.1.
         "trust_env": False,
     }
 
 
-def answers(http: httpx.Client) -> bool:
-    """Whether the API server calls itself ready."""
+def is_ready(http: httpx.Client) -> bool:
+    """Return whether the API server reports that it is ready."""
     try:
         return http.get("/readyz").is_success
     except httpx.HTTPError:
@@ -49,14 +46,14 @@ def answers(http: httpx.Client) -> bool:
 
 
 def ensure_node(http: httpx.Client) -> None:
-    """Register the node, if it is not registered yet."""
+    """Register the node, unless it exists."""
     if http.get(f"/api/v1/nodes/{NODE}").is_success:
         return
     http.post("/api/v1/nodes", json=node()).raise_for_status()
 
 
-def takes_pods(http: httpx.Client) -> bool:
-    """Whether a pod would run: the node is ready, free of taints, and accounts are handed out."""
+def can_run_pods(http: httpx.Client) -> bool:
+    """Return whether pods can run: a ready node without taints, and a service account."""
     try:
         found = http.get(f"/api/v1/nodes/{NODE}")
         account = http.get("/api/v1/namespaces/default/serviceaccounts/default")
@@ -71,11 +68,11 @@ def takes_pods(http: httpx.Client) -> bool:
 
 
 def wait_until(
-    what: str, happens: Callable[[], bool], deadline: float, alive: Callable[[], None]
+    what: str, is_done: Callable[[], bool], deadline: float, check_running: Callable[[], None]
 ) -> None:
-    """Poll until it happens; `alive` raises as soon as waiting has become pointless."""
-    while not happens():
-        alive()
+    """Poll until `is_done`; `check_running` raises if a process has ended."""
+    while not is_done():
+        check_running()
         if time.monotonic() > deadline:
-            raise SandboxError(f"the cluster did not come up in time: {what} is not there yet")
+            raise SandboxError(f"the cluster did not start in time: {what} is missing")
         time.sleep(0.1)

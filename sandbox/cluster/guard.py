@@ -1,7 +1,4 @@
-"""Outlives a test run to clean up after it: waits for a process to end, then deletes its cluster.
-
-Tests stop their cluster themselves; this is for the run that was killed.
-"""
+"""Delete the cluster of a test run that was killed: wait for its process to end, then clean up."""
 
 import sys
 import time
@@ -10,11 +7,11 @@ from pathlib import Path
 import psutil
 
 from sandbox.cluster.lifecycle import down
-from sandbox.home import Home
+from sandbox.paths import SandboxPaths
 
 
 def main(pid: int, folder: Path) -> None:
-    """Wait, then clean up; ends at once if the folder is gone (somebody else cleaned up)."""
+    """Wait for the process, then clean up; end early if the folder has been deleted."""
     try:
         watched = psutil.Process(pid)
         while folder.exists() and watched.is_running():
@@ -22,7 +19,7 @@ def main(pid: int, folder: Path) -> None:
     except psutil.NoSuchProcess:
         pass
     if folder.exists():
-        down(Home(folder))
+        down(SandboxPaths(folder))
 
 
 if __name__ == "__main__":

@@ -1,81 +1,55 @@
-"""What the cluster consists of: pure descriptions of the commands, identities and files.
+"""The cluster's command lines, identities and files. lifecycle.py writes and starts them.
 
-The part `pods` is what runs inside the pods (sandbox/pods); a cluster may be had without it.
-
-Decides nothing at run time and touches nothing; lifecycle.py does that.
+The process `pods` (sandbox/pods) simulates what runs in the pods; it is optional.
 """
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sandbox.cluster.pki import Pki
 from sandbox.cluster.ports import Ports
 
-# In the order they start. They are stopped the other way round.
+# In the order of their start. They stop in reverse order.
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 PODS = "pods"
 NODE = "sandbox"
 CONTEXT = "coder-stack-sandbox"
 
-# Token → identity. The API server grants its own parts their rights by these user names.
+# Name → user and group. The API server has built-in roles for its own components.
 IDENTITIES = {
     "admin": ("sandbox-admin", "system:masters"),
     "kube-controller-manager": ("system:kube-controller-manager", ""),
     "kube-scheduler": ("system:kube-scheduler", ""),
-    # KWOK plays the kubelet of every node, which no built-in role allows.
+    # KWOK acts as the kubelet of every node, which no built-in role allows.
     "kwok": ("sandbox-kwok", "system:masters"),
-    # Plays the other half of the kubelet: reads Secrets, starts programs.
+    # Reads Secrets and starts programs as the kubelet does.
     PODS: ("sandbox-pods", "system:masters"),
 }
 
 
-@dataclass(frozen=True)
 class Layout:
     """One cluster: its folder, its ports, and the programs to run."""
 
-    folder: Path
-    ports: Ports
-    programs: dict[str, Path]
-
-    @property
-    def pki(self) -> Pki:
-        """Its keys and certificates."""
-        return Pki(self.folder / "pki")
-
-    @property
-    def tokens(self) -> Path:
-        """The API server's list of who is who."""
-        return self.folder / "tokens.csv"
-
-    @property
-    def data(self) -> Path:
-        """Etcd's."""
-        return self.folder / "etcd"
-
-    @property
-    def was_whole(self) -> Path:
-        """There once the cluster has come up on these data."""
-        return self.folder / "was-whole"
-
-    @property
-    def egress(self) -> Path:
-        """What tells the API server the way into the pod network."""
-        return self.folder / "egress.json"
-
-    @property
-    def server(self) -> str:
-        """The API server's address."""
-        return f"https://127.0.0.1:{self.ports.api}"
+    def __init__(self, folder: Path, ports: Ports, programs: dict[str, Path]) -> None:
+        self.folder = folder
+        self.ports = ports
+        self.programs = programs
+        self.pki = Pki(folder / "pki")
+        self.tokens = folder / "tokens.csv"
+        self.data = folder / "etcd"
+        # Exists once the cluster has been ready with this data.
+        self.ready_marker = folder / "was-whole"
+        self.egress = folder / "egress.json"
+        self.server = f"https://127.0.0.1:{ports.api}"
 
     def kubeconfig_of(self, identity: str) -> Path:
-        """Where a part finds its kubeconfig."""
+        """Return the path of an identity's kubeconfig."""
         return self.folder / "kubeconfigs" / identity
 
     def kubeconfig(self, token: str) -> str:
-        """A self-contained kubeconfig (JSON is YAML) for whoever holds the token."""
+        """Return a kubeconfig with that token. It is JSON, which is valid YAML."""
         return json.dumps(
             {
                 "apiVersion": "v1",
@@ -99,7 +73,7 @@ class Layout:
         )
 
     def egress_selection(self) -> str:
-        """Everything that the API server sends to pods and services goes through the network."""
+        """Send the API server's requests to pods and services through the simulated network."""
         tls = {
             "caBundle": str(self.pki.ca),
             "clientCert": str(self.pki.server_cert),
@@ -116,7 +90,7 @@ class Layout:
         )
 
     def command(self, part: str) -> list[str]:
-        """The command line of a part."""
+        """Return the command line of a process."""
         if part == PODS:
             return [sys.executable, "-m", "sandbox.pods", *_flags(self._pods())]
         flags = {
@@ -148,12 +122,12 @@ class Layout:
             "peer-trusted-ca-file": str(self.pki.ca),
             "peer-client-cert-auth": "true",
             "log-level": "warn",
-            # Only a power cut could lose data; for a sandbox, speed matters more.
+            # Faster; only a power failure can lose data.
             "unsafe-no-fsync": "true",
         }
 
     def _apiserver(self) -> dict[str, str]:
-        network = {"egress-selector-config-file": str(self.egress)} if self.ports.played else {}
+        network = {"egress-selector-config-file": str(self.egress)} if self.ports.with_pods else {}
         return network | {
             "etcd-servers": f"https://127.0.0.1:{self.ports.etcd}",
             "etcd-cafile": str(self.pki.ca),
@@ -161,7 +135,7 @@ class Layout:
             "etcd-keyfile": str(self.pki.server_key),
             "bind-address": "127.0.0.1",
             "secure-port": str(self.ports.api),
-            # Without these two it looks for a routable interface, which a closed machine lacks.
+            # Without these two it requires a routable interface, which a closed machine lacks.
             "advertise-address": "127.0.0.1",
             "endpoint-reconciler-type": "none",
             "tls-cert-file": str(self.pki.server_cert),
@@ -172,7 +146,6 @@ class Layout:
             "service-account-key-file": str(self.pki.token_key),
             "service-account-signing-key-file": str(self.pki.token_key),
             "service-cluster-ip-range": "10.96.0.0/16",
-            # All other defaults are what production has.
             "profiling": "false",
         }
 
@@ -216,8 +189,8 @@ def _flags(flags: dict[str, str]) -> list[str]:
 
 
 def node() -> dict[str, Any]:
-    """The one node, roomy enough for any test; KWOK keeps it ready."""
-    room = {"cpu": "64", "memory": "256Gi", "pods": "1000"}
+    """Return the only node, large enough for all tests; KWOK keeps it ready."""
+    capacity = {"cpu": "64", "memory": "256Gi", "pods": "1000"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -226,5 +199,5 @@ def node() -> dict[str, Any]:
             "labels": {"kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux"},
             "annotations": {"node.alpha.kubernetes.io/ttl": "0"},
         },
-        "status": {"allocatable": room, "capacity": room},
+        "status": {"allocatable": capacity, "capacity": capacity},
     }

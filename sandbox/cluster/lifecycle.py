@@ -1,10 +1,9 @@
-"""Start, stop and look at the cluster of one sandbox.
+"""Start, stop and inspect the cluster of one sandbox.
 
-Safe to call twice and after a kill: one lock per sandbox, parts are found again by their pid files,
-and a cluster that is not whole is stopped and started again on its old data, if it ever was whole:
-etcd cannot go on with data that it was killed over while it made them. Never reads the user's
-KUBECONFIG or current context; only an explicit CODER_STACK_KUBECONFIG puts the sandbox on another
-cluster, and then nothing is started here.
+Every function may be repeated, also after a kill: there is one lock per sandbox, and processes are
+found by their pid files. A cluster that runs in part is restarted. It keeps its data if it has been
+ready once: etcd cannot use data whose creation was interrupted. The user's KUBECONFIG is not read.
+CODER_STACK_KUBECONFIG selects another cluster; then nothing is started.
 """
 
 import os
@@ -22,9 +21,9 @@ from filelock import FileLock, Timeout
 
 from sandbox.cluster import api, ports, private_file
 from sandbox.cluster.layout import IDENTITIES, PARTS, PODS, Layout
-from sandbox.cluster.process import Part, start_detached, stop
+from sandbox.cluster.process import ClusterProcess, start_detached, stop
 from sandbox.errors import SandboxError
-from sandbox.home import CHECKOUT, Home
+from sandbox.paths import CHECKOUT, SandboxPaths
 
 EXTERNAL = "CODER_STACK_KUBECONFIG"
 _START_DEADLINE = 90.0
@@ -35,12 +34,12 @@ Say = Callable[[str], None]
 
 
 class _PortLostError(SandboxError):
-    """A port that was free when it was chosen was somebody else's when the part came to it."""
+    """Another process has taken a port after it was chosen."""
 
 
 @dataclass(frozen=True)
-class Status:
-    """What there is right now."""
+class ClusterStatus:
+    """The current state of the cluster."""
 
     kind: Literal["own", "external"]
     kubeconfig: Path
@@ -48,11 +47,11 @@ class Status:
     parts: dict[str, int | None]
     logs: Path
     coderd: str = ""
-    """URL of the simulated coderd inside the pods, if there is one."""
+    """URL of the simulated coderd, if there is one."""
 
 
 def external_kubeconfig() -> Path | None:
-    """The other cluster's kubeconfig, if the user asked for one."""
+    """Return the kubeconfig in CODER_STACK_KUBECONFIG, if it is set."""
     named = os.environ.get(EXTERNAL)
     if not named:
         return None
@@ -63,76 +62,76 @@ def external_kubeconfig() -> Path | None:
 
 
 def up(
-    home: Home,
+    paths: SandboxPaths,
     programs: Mapping[str, Path],
     port: int | None = None,
     say: Say = print,
     *,
-    played: bool = False,
+    with_pods: bool = False,
 ) -> Path:
-    """Have a cluster that takes pods; returns its kubeconfig.
+    """Start the cluster, wait until it can run pods, and return its kubeconfig.
 
-    With `played`, something runs inside the pods: the simulated coderd, daemons and proxies.
+    `with_pods` also simulates coderd, daemons and proxies in the pods.
     """
     if other := external_kubeconfig():
-        home.folder.mkdir(parents=True, exist_ok=True)
-        _link(home.kubeconfig, other)
+        paths.folder.mkdir(parents=True, exist_ok=True)
+        _link(paths.kubeconfig, other)
         say(f"using the cluster of {EXTERNAL}={other}; none is started here")
-        return home.kubeconfig
-    with _locked(home):
-        if _whole(home) and ports.recorded(home.cluster).suit(port, played=played):
+        return paths.kubeconfig
+    with _locked(paths):
+        if _is_running(paths) and ports.load(paths.cluster).match(port, with_pods=with_pods):
             say("cluster is up")
-            return home.kubeconfig
+            return paths.kubeconfig
         started = time.monotonic()
-        left = stop(_parts(home))
+        left = stop(_parts(paths))
         if left:
-            say(f"stopped what an earlier run left behind: {', '.join(left)}")
-        layout = _started(home, programs, port, say, played=played)
+            say(f"stopped processes of an earlier run: {', '.join(left)}")
+        layout = _started(paths, programs, port, say, with_pods=with_pods)
         say(f"cluster is up after {time.monotonic() - started:.1f} s, API at {layout.server}")
-        return home.kubeconfig
+        return paths.kubeconfig
 
 
-def down(home: Home, *, keep: bool = False) -> list[str]:
-    """Stop every part; forget the data unless it is to be kept. Returns who was running."""
-    if not home.folder.exists():
+def down(paths: SandboxPaths, *, keep: bool = False) -> list[str]:
+    """Stop the cluster, delete its data unless `keep`, and return what was running."""
+    if not paths.folder.exists():
         return []
-    with _locked(home):
-        stopped = stop(_parts(home))
+    with _locked(paths):
+        stopped = stop(_parts(paths))
         if not keep:
-            shutil.rmtree(home.cluster, ignore_errors=True)
-            home.kubeconfig.unlink(missing_ok=True)
+            shutil.rmtree(paths.cluster, ignore_errors=True)
+            paths.kubeconfig.unlink(missing_ok=True)
     return stopped
 
 
-def status(home: Home) -> Status:
-    """Look, and change nothing."""
+def status(paths: SandboxPaths) -> ClusterStatus:
+    """Return the state of the cluster without changing it."""
     if other := external_kubeconfig():
-        return Status("external", other, other.is_file(), {}, home.logs)
-    known = ports.recorded(home.cluster)
+        return ClusterStatus("external", other, other.is_file(), {}, paths.logs)
+    known = ports.load(paths.cluster)
     pids = {
         part.name: (process.pid if (process := part.process()) else None)
-        for part in _parts(home)
-        if part.name != PODS or known.played
+        for part in _parts(paths)
+        if part.name != PODS or known.with_pods
     }
-    coderd = f"http://127.0.0.1:{known.coderd}" if known.played else ""
-    return Status("own", home.kubeconfig, _whole(home), pids, home.logs, coderd)
+    coderd = f"http://127.0.0.1:{known.coderd}" if known.with_pods else ""
+    return ClusterStatus("own", paths.kubeconfig, _is_running(paths), pids, paths.logs, coderd)
 
 
-def end_with(home: Home, pid: int) -> None:
-    """Have the cluster stopped and deleted when that process is gone, however it goes."""
-    guard = [sys.executable, "-m", "sandbox.cluster.guard", str(pid), str(home.folder)]
+def stop_after_process(paths: SandboxPaths, pid: int) -> None:
+    """Stop and delete the cluster as soon as that process has ended."""
+    guard = [sys.executable, "-m", "sandbox.cluster.guard", str(pid), str(paths.folder)]
     start_detached(guard, CHECKOUT)
 
 
 @contextmanager
-def _locked(home: Home) -> Generator[None]:
-    home.folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(home.folder / "lock", timeout=_LOCK_DEADLINE)
+def _locked(paths: SandboxPaths) -> Generator[None]:
+    paths.folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(paths.folder / "lock", timeout=_LOCK_DEADLINE)
     try:
         lock.acquire()
     except Timeout:
         raise SandboxError(
-            f"another command has been working on {home.folder} for {_LOCK_DEADLINE:.0f} s; "
+            f"another command has been working on {paths.folder} for {_LOCK_DEADLINE:.0f} s; "
             "wait for it or end it, then try again"
         ) from None
     try:
@@ -141,56 +140,61 @@ def _locked(home: Home) -> Generator[None]:
         lock.release()
 
 
-def _parts(home: Home) -> list[Part]:
-    return [Part(name, home.cluster) for name in (PODS, *reversed(PARTS))]
+def _parts(paths: SandboxPaths) -> list[ClusterProcess]:
+    return [ClusterProcess(name, paths.cluster) for name in (PODS, *reversed(PARTS))]
 
 
-def _whole(home: Home) -> bool:
-    if not home.kubeconfig.exists() or home.kubeconfig.is_symlink():
+def _is_running(paths: SandboxPaths) -> bool:
+    if not paths.kubeconfig.exists() or paths.kubeconfig.is_symlink():
         return False
-    played = ports.recorded(home.cluster).played
-    if not all(part.process() for part in _parts(home) if part.name != PODS or played):
+    with_pods = ports.load(paths.cluster).with_pods
+    if not all(part.process() for part in _parts(paths) if part.name != PODS or with_pods):
         return False
-    with api.client(home.kubeconfig) as http:
-        return api.answers(http) and api.takes_pods(http)
+    with api.client(paths.kubeconfig) as http:
+        return api.is_ready(http) and api.can_run_pods(http)
 
 
 def _started(
-    home: Home, programs: Mapping[str, Path], port: int | None, say: Say, *, played: bool
+    paths: SandboxPaths,
+    programs: Mapping[str, Path],
+    port: int | None,
+    say: Say,
+    *,
+    with_pods: bool,
 ) -> Layout:
-    """Start on ports that are free, and on others when one was lost before its part came to it."""
+    """Start the cluster; choose other ports if another process has taken one meanwhile."""
     lost = 0
     while True:
-        free = ports.choose(home.cluster, port, played=played)
-        layout = Layout(home.cluster, free, dict(programs))
-        if not layout.was_whole.exists():
+        free = ports.choose(paths.cluster, port, with_pods=with_pods)
+        layout = Layout(paths.cluster, free, dict(programs))
+        if not layout.ready_marker.exists():
             shutil.rmtree(layout.data, ignore_errors=True)
-        _prepare(home, layout)
+        _prepare(paths, layout)
         try:
-            _start(home, layout, say)
+            _start(paths, layout, say)
         except _PortLostError as error:
             lost += 1
             if lost == _STARTS:
                 raise
             say(f"starting again on other ports: {error}")
         else:
-            layout.was_whole.touch()
+            layout.ready_marker.touch()
             return layout
 
 
-def _prepare(home: Home, layout: Layout) -> None:
+def _prepare(paths: SandboxPaths, layout: Layout) -> None:
     layout.pki.ensure()
-    ports.record(home.cluster, layout.ports)
+    ports.save(paths.cluster, layout.ports)
     layout.egress.write_text(layout.egress_selection())
     tokens = _tokens(layout)
     for identity, token in tokens.items():
         private_file.write(layout.kubeconfig_of(identity), layout.kubeconfig(token).encode())
-    home.kubeconfig.unlink(missing_ok=True)
-    private_file.write(home.kubeconfig, layout.kubeconfig(tokens["admin"]).encode())
+    paths.kubeconfig.unlink(missing_ok=True)
+    private_file.write(paths.kubeconfig, layout.kubeconfig(tokens["admin"]).encode())
 
 
 def _tokens(layout: Layout) -> dict[str, str]:
-    """Made once: clients keep working across restarts."""
+    """Return a token per identity; reuse stored ones, so that clients survive a restart."""
     kept = layout.tokens.read_text() if layout.tokens.exists() else ""
     known = {line.split(",")[2]: line.split(",")[0] for line in kept.splitlines()}
     tokens = {name: known.get(name) or secrets.token_urlsafe(32) for name in IDENTITIES}
@@ -208,39 +212,41 @@ def _link(path: Path, target: Path) -> None:
     staged.replace(path)
 
 
-def _start(home: Home, layout: Layout, say: Say) -> None:
+def _start(paths: SandboxPaths, layout: Layout, say: Say) -> None:
     deadline = time.monotonic() + _START_DEADLINE
-    parts = {name: Part(name, home.cluster) for name in (*PARTS, PODS)}
-    running: list[Part] = []
+    parts = {name: ClusterProcess(name, paths.cluster) for name in (*PARTS, PODS)}
+    running: list[ClusterProcess] = []
 
-    def alive() -> None:
+    def check_running() -> None:
         for part in running:
             if part.process() is None:
-                error = _PortLostError if part.met_a_taken_port() else SandboxError
-                raise error(f"{part.name} ended while it started: {part.last_words()}")
+                error = _PortLostError if part.found_port_in_use() else SandboxError
+                raise error(f"{part.name} ended while it started: {part.last_log_line()}")
 
     def start(name: str) -> None:
         parts[name].start(layout.command(name))
         running.append(parts[name])
 
     try:
-        if layout.ports.played:
-            # First, since it takes a second to load and nobody needs it until the end.
+        if layout.ports.with_pods:
+            # First: it takes a second to load, and is needed last.
             start(PODS)
         start("etcd")
-        api.wait_until("etcd", lambda: ports.listens(layout.ports.etcd), deadline, alive)
+        api.wait_until("etcd", lambda: ports.listens(layout.ports.etcd), deadline, check_running)
         start("kube-apiserver")
         say("waiting for the API server")
-        with api.client(home.kubeconfig) as http:
-            api.wait_until("the API server", lambda: api.answers(http), deadline, alive)
+        with api.client(paths.kubeconfig) as http:
+            api.wait_until("the API server", lambda: api.is_ready(http), deadline, check_running)
             api.ensure_node(http)
             for name in ("kube-controller-manager", "kube-scheduler", "kwok"):
                 start(name)
             say("waiting for the controllers and the node")
-            api.wait_until("a ready node", lambda: api.takes_pods(http), deadline, alive)
-        if layout.ports.played:
+            api.wait_until("a ready node", lambda: api.can_run_pods(http), deadline, check_running)
+        if layout.ports.with_pods:
             inside = (layout.ports.network, layout.ports.coderd)
-            api.wait_until("coderd", lambda: all(map(ports.listens, inside)), deadline, alive)
+            api.wait_until(
+                "coderd", lambda: all(map(ports.listens, inside)), deadline, check_running
+            )
     except BaseException:
-        stop(_parts(home))
+        stop(_parts(paths))
         raise

@@ -1,7 +1,7 @@
 """Keys and certificates of one cluster: a CA, a certificate for both servers, a key for tokens.
 
-Made once per sandbox and kept, so that a restarted cluster is the same cluster to its clients.
-Everything is valid for 127.0.0.1 only.
+They are created once per sandbox, so that clients still trust a restarted cluster. They are valid
+for 127.0.0.1 only.
 """
 
 import datetime as dt
@@ -19,7 +19,7 @@ _LIFETIME = dt.timedelta(days=3650)
 
 
 class Pki:
-    """The files, by their role."""
+    """The files, by purpose."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -29,7 +29,7 @@ class Pki:
         self.token_key = folder / "token-signing.key"
 
     def ensure(self) -> None:
-        """Make what is missing. The CA's certificate is written last: with it, all is there."""
+        """Create all files, unless they exist. The CA's certificate is written last."""
         if self.ca.exists():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -37,7 +37,7 @@ class Pki:
         ca = _certificate("coder-stack sandbox CA", ca_key.public_key(), ca_key, issuer=None)
         server_key = ec.generate_private_key(ec.SECP256R1())
         server = _certificate("127.0.0.1", server_key.public_key(), ca_key, issuer=ca)
-        # Service account tokens: kube-apiserver signs with RSA or ECDSA, every client reads RSA.
+        # RSA, which every client of service account tokens supports.
         token_key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         private_file.write(self.server_key, _pem(server_key))
         private_file.write(self.token_key, _pem(token_key))
@@ -52,7 +52,7 @@ def _certificate(
     issuer: x509.Certificate | None,
 ) -> x509.Certificate:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    # A small step back, for clocks that are corrected while the sandbox starts.
+    # An hour ago, in case the clock is corrected while the sandbox starts.
     start = dt.datetime.now(dt.UTC) - dt.timedelta(hours=1)
     builder = (
         x509.CertificateBuilder()
@@ -83,7 +83,7 @@ def _certificate(
         )
     )
     if issuer is not None:
-        # One certificate for both sides: the API server also dials etcd with it.
+        # The API server also uses it as client certificate for etcd.
         builder = builder.add_extension(
             x509.SubjectAlternativeName(
                 [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]

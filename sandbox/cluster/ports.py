@@ -1,6 +1,6 @@
-"""The ports of one cluster, all on 127.0.0.1: chosen free, remembered, taken again if they can be.
+"""Choose free ports on 127.0.0.1 for one cluster, and store them.
 
-A restarted cluster so keeps its address. Knows nothing of what listens there.
+A restarted cluster uses the same ports again if they are free.
 """
 
 import json
@@ -12,49 +12,49 @@ from pathlib import Path
 
 from sandbox.errors import SandboxError
 
-_PATIENCE = 3.0
+_RETRY_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class Ports:
-    """Which part listens where."""
+    """The port of each process."""
 
     api: int
     etcd: int
     etcd_peer: int
     kwok: int
     network: int = 0
-    """Of the pod network and of coderd inside it; 0 if nothing runs inside the pods."""
+    """Of the pod network, and below of coderd in it; 0 if nothing is simulated in the pods."""
     coderd: int = 0
 
     @property
-    def played(self) -> bool:
-        """Whether something runs inside the pods."""
+    def with_pods(self) -> bool:
+        """Return whether programs are simulated in the pods."""
         return bool(self.network)
 
-    def suit(self, api: int | None, *, played: bool) -> bool:
-        """Whether a cluster with these ports is the one that was asked for."""
-        return api in (None, self.api) and played == self.played
+    def match(self, api: int | None, *, with_pods: bool) -> bool:
+        """Return whether a cluster with these ports is as requested."""
+        return api in (None, self.api) and with_pods == self.with_pods
 
 
-def recorded(folder: Path) -> Ports:
-    """Those of last time; all zero if nobody knows."""
+def load(folder: Path) -> Ports:
+    """Return the stored ports; all zero if there are none."""
     try:
         return Ports(**json.loads(_file(folder).read_text()))
     except (OSError, ValueError, TypeError):
         return Ports(api=0, etcd=0, etcd_peer=0, kwok=0)
 
 
-def record(folder: Path, ports: Ports) -> None:
-    """Remember them."""
+def save(folder: Path, ports: Ports) -> None:
+    """Store the ports."""
     _file(folder).write_text(json.dumps(asdict(ports)))
 
 
-def choose(folder: Path, api: int | None, *, played: bool) -> Ports:
-    """Those of last time where they are free, else any; a port that was asked for, or an error."""
-    before = asdict(recorded(folder))
+def choose(folder: Path, api: int | None, *, with_pods: bool) -> Ports:
+    """Return the stored ports if they are free, else others; fail if `api` is not free."""
+    before = asdict(load(folder))
     chosen: dict[str, int] = {}
-    inside = ("network", "coderd") if played else ()
+    inside = ("network", "coderd") if with_pods else ()
     with ExitStack() as held:
         for name in ("api", "etcd", "etcd_peer", "kwok", *inside):
             fixed = api if name == "api" else None
@@ -63,7 +63,7 @@ def choose(folder: Path, api: int | None, *, played: bool) -> Ports:
 
 
 def listens(port: int) -> bool:
-    """Whether somebody does."""
+    """Return whether a process listens on the port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
@@ -81,8 +81,8 @@ def _take(held: ExitStack, fixed: int | None, preferred: int) -> int:
                 f"port {fixed} on 127.0.0.1 cannot be used ({error.strerror}); "
                 "choose another one, or leave --port out"
             ) from None
-    # A killed process may need a moment until the kernel has closed its sockets.
-    deadline = time.monotonic() + _PATIENCE
+    # The kernel may need a moment to close the sockets of a killed process.
+    deadline = time.monotonic() + _RETRY_SECONDS
     while True:
         try:
             return _bind(held, preferred)
@@ -94,7 +94,7 @@ def _take(held: ExitStack, fixed: int | None, preferred: int) -> int:
 
 def _bind(held: ExitStack, port: int) -> int:
     probe = held.enter_context(socket.socket())
-    # The parts set this too: after a restart a port in TIME_WAIT counts as free.
+    # The processes set this too: after a restart, a port in TIME_WAIT is free.
     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     probe.bind(("127.0.0.1", port))
     return probe.getsockname()[1]

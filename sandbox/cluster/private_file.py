@@ -1,11 +1,11 @@
-"""Files that hold a key or a token: private from the first byte, and never half-written."""
+"""Write files that contain a key or a token."""
 
 import os
 from pathlib import Path
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write it beside its place, readable by nobody else, then move it there."""
+    """Write a file atomically, readable only by its owner from the start."""
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_name(f"{path.name}.new")
     staged.unlink(missing_ok=True)

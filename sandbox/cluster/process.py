@@ -1,8 +1,7 @@
-"""One long-lived process of the cluster: started detached, found by its pid file, ended by its id.
+"""Start a long-lived process of the cluster, find it by its pid file, and stop it.
 
-The pid file is written by the process itself, before it becomes the program, so there is no moment
-at which a killed `sandbox up` leaves a running part that nobody knows of. A pid is only believed
-if its command line names our folder: pids are reused.
+The process writes its pid file itself before it executes the program: a killed `sandbox up` leaves
+no process without one. Pids are reused, so the command line must contain the sandbox's folder.
 """
 
 import errno
@@ -11,7 +10,6 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -19,44 +17,36 @@ import psutil
 
 from sandbox.errors import SandboxError
 
-_NOTE_DEADLINE = 10.0
-# Writes its own pid ($$ survives exec), then becomes the program.
-_BECOME = 'echo $$ > "$1.new" && mv "$1.new" "$1" && shift && exec "$@"'
+_PID_FILE_SECONDS = 10.0
+# `exec` keeps the pid.
+_WRITE_PID_AND_EXEC = 'echo $$ > "$1.new" && mv "$1.new" "$1" && shift && exec "$@"'
 
 
-@dataclass(frozen=True)
-class Part:
-    """A program of the cluster and where it leaves its traces."""
+class ClusterProcess:
+    """A process of the cluster, its pid file and its log."""
 
-    name: str
-    folder: Path
-
-    @property
-    def pid_file(self) -> Path:
-        """Where the process notes its id."""
-        return self.folder / "pids" / self.name
-
-    @property
-    def log(self) -> Path:
-        """Everything the process prints."""
-        return self.folder / "logs" / f"{self.name}.log"
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+        self.pid_file = folder / "pids" / name
+        self.log = folder / "logs" / f"{name}.log"
 
     def start(self, command: Sequence[str]) -> None:
-        """Start it, detached from this process and its terminal."""
+        """Start it detached from this process and its terminal."""
         self.pid_file.parent.mkdir(parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.pid_file.unlink(missing_ok=True)
         with self.log.open("wb") as log:
-            become = ["/bin/sh", "-c", _BECOME, "sh", str(self.pid_file), *command]
-            start_detached(become, self.folder, log)
-        deadline = time.monotonic() + _NOTE_DEADLINE
+            wrapped = ["/bin/sh", "-c", _WRITE_PID_AND_EXEC, "sh", str(self.pid_file), *command]
+            start_detached(wrapped, self.folder, log)
+        deadline = time.monotonic() + _PID_FILE_SECONDS
         while not self.pid_file.exists():
             if time.monotonic() > deadline:
-                raise SandboxError(f"{self.name} could not be started: {self.last_words()}")
+                raise SandboxError(f"{self.name} could not be started: {self.last_log_line()}")
             time.sleep(0.005)
 
     def process(self) -> psutil.Process | None:
-        """The running process, if there is one and it is ours."""
+        """Return the running process, if there is one."""
         try:
             process = psutil.Process(int(self.pid_file.read_text()))
             if process.status() == psutil.STATUS_ZOMBIE:
@@ -66,7 +56,7 @@ class Part:
             return None
 
     def end(self, grace: float) -> bool:
-        """Ask it to end, then insist; returns whether it was running."""
+        """Terminate it, and kill it after `grace` seconds; return whether it was running."""
         process = self.process()
         if process is None:
             return False
@@ -77,18 +67,18 @@ class Part:
                 break
         return True
 
-    def last_words(self) -> str:
-        """What it said last, and where the rest is."""
-        lines = self._said().strip().splitlines()
+    def last_log_line(self) -> str:
+        """Return the last line of its log, and the log's path."""
+        lines = self._read_log().strip().splitlines()
         said = lines[-1].strip() if lines else "it printed nothing"
         return f"{said[:300]} (log: {self.log})"
 
-    def met_a_taken_port(self) -> bool:
-        """Whether it says that somebody else listens where it was to listen."""
-        return os.strerror(errno.EADDRINUSE).lower() in self._said().lower()
+    def found_port_in_use(self) -> bool:
+        """Return whether its log says that a port was in use."""
+        return os.strerror(errno.EADDRINUSE).lower() in self._read_log().lower()
 
     def _is_gone_within(self, seconds: float) -> bool:
-        # Not psutil's own wait: for that one a process is there until somebody reaps it.
+        # psutil's wait() counts a zombie as running.
         deadline = time.monotonic() + seconds
         while self.process():
             if time.monotonic() > deadline:
@@ -96,14 +86,14 @@ class Part:
             time.sleep(0.01)
         return True
 
-    def _said(self) -> str:
+    def _read_log(self) -> str:
         try:
             return self.log.read_text(errors="replace")
         except FileNotFoundError:
             return ""
 
     def _is_ours(self, process: psutil.Process) -> bool:
-        # While the kernel loads the program the command line is empty for a moment.
+        # The command line is empty for a moment while the kernel loads the program.
         for _ in range(100):
             if command := process.cmdline():
                 return any(str(self.folder) in argument for argument in command)
@@ -112,7 +102,7 @@ class Part:
 
 
 def start_detached(command: Sequence[str], folder: Path, output: IO[bytes] | None = None) -> None:
-    """Start a process that belongs to nobody: it outlives us and never becomes our zombie."""
+    """Start a process that outlives this one and never becomes its zombie."""
     subprocess.run(
         ["/bin/sh", "-c", '"$@" &', "sh", *command],
         check=True,
@@ -124,10 +114,10 @@ def start_detached(command: Sequence[str], folder: Path, output: IO[bytes] | Non
     )
 
 
-def stop(parts: Sequence[Part], grace: float = 10.0) -> list[str]:
-    """End them in this order, each before the next is asked; returns who was running.
+def stop(parts: Sequence[ClusterProcess], grace: float = 10.0) -> list[str]:
+    """Stop the processes one after another, and return the names of those that were running.
 
-    One after another, because an API server waits in vain for an etcd that went before it.
+    In this order: an API server does not stop without etcd.
     """
     running = [part for part in parts if part.end(grace)]
     for part in parts:

@@ -1,13 +1,10 @@
-"""What runs inside the pods: KWOK says that they run, this package does what their programs do.
+"""Simulate the programs in the pods. KWOK only marks pods as running.
 
-`container` reads a pod (pure), `kubelet` gives its program an environment, `addresses` says where
-its URLs lead, `daemon` and `proxy` are the programs, `watching` follows the cluster, `front_door`
-gives addresses to what stands before the pods, `playing` brings them together, `network` leads the
-API server to coderd, and `world` is the sandbox's background process with all of it. A test that
-wants live daemons and proxies in its own namespace says:
-`with playing(kubeconfig, namespace, coderd_url) as players: …`.
+`simulator` runs `daemon` and `proxy` for each running pod, `network` connects the API server to
+coderd's pods, and `background` is the sandbox's process with all of it. A test with daemons and
+proxies in its namespace uses `with simulate_pods(kubeconfig, namespace, coderd_url) as simulator`.
 """
 
-from sandbox.pods.playing import Players, playing
+from sandbox.pods.simulator import PodSimulator, simulate_pods
 
-__all__ = ["Players", "playing"]
+__all__ = ["PodSimulator", "simulate_pods"]

@@ -1,21 +1,21 @@
-"""`python -m sandbox.pods …`: how the cluster's lifecycle starts the world behind the pods."""
+"""`python -m sandbox.pods …`: start the background process of sandbox/cluster/lifecycle.py."""
 
 import argparse
 import asyncio
 from pathlib import Path
 
-from sandbox.pods.world import World, run
+from sandbox.pods.background import BackgroundConfig, run
 
 
 def main() -> None:
-    """Read the flags, and live."""
+    """Read the flags and run."""
     parser = argparse.ArgumentParser(prog="sandbox.pods")
     parser.add_argument("--kubeconfig", type=Path, required=True)
     parser.add_argument("--pki", type=Path, required=True)
     parser.add_argument("--network-port", type=int, required=True)
     parser.add_argument("--coderd-port", type=int, required=True)
     parser.add_argument("--state", type=Path, required=True)
-    asyncio.run(run(World(**vars(parser.parse_args()))))
+    asyncio.run(run(BackgroundConfig(**vars(parser.parse_args()))))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Where a URL leads that a program in a pod was given: to coderd, or to nobody.
+"""Decide whether a URL in a pod's environment reaches coderd.
 
-As in a cluster: the name of a Service leads to its pods, if coderd runs in them and the port is
-one of the Service's. This machine's own addresses stay what they are. For any other name DNS is
-somebody else's: it leads to coderd if that is what coderd's own pods call themselves.
+The simulated coderd's own address does. The name of a Service does if coderd runs in its pods and
+the port is one of the Service's. Any other host does if it is in the access URL of coderd's pods.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,41 +12,41 @@ import httpx
 
 from sandbox.pods.container import COMPONENT, Object, container, is_running
 
-Leads = Callable[[str], Awaitable[bool]]
+ReachesCoderd = Callable[[str], Awaitable[bool]]
 _ACCESS_URL = "CODER_ACCESS_URL"
 _PORTS = {"http": 80, "https": 443}
 
 
-def leading_to_coderd(kube: httpx.AsyncClient, coderd_url: str) -> Leads:
-    """Asks the cluster anew each time: a Service may have gone, and pods with it."""
-    played = urlsplit(coderd_url)
+def coderd_resolver(kube: httpx.AsyncClient, coderd_url: str) -> ReachesCoderd:
+    """Return a function that decides it by the current Services and pods."""
+    coderd = urlsplit(coderd_url)
 
-    async def leads(url: str) -> bool:
+    async def reaches_coderd(url: str) -> bool:
         try:
             target = urlsplit(url)
             port = _port(target)
         except ValueError:
             return False
         host = target.hostname or ""
-        if (host, port) == (played.hostname, _port(played)):
+        if (host, port) == (coderd.hostname, _port(coderd)):
             return True
         if service := service_of(host):
             return await _serves(kube, *service, port)
-        return any(calls_itself(pod, host) for pod in await _coderd_pods(kube))
+        return any(has_access_url_host(pod, host) for pod in await _coderd_pods(kube))
 
-    return leads
+    return reaches_coderd
 
 
 def service_of(host: str) -> tuple[str, str] | None:
-    """Namespace and name of the Service that a name inside the cluster stands for."""
+    """Return namespace and name of the Service that a host name inside the cluster denotes."""
     parts = host.removesuffix(".").removesuffix(".cluster.local").split(".")
     if len(parts) == 3 and parts[2] == "svc":
         return parts[1], parts[0]
     return None
 
 
-def calls_itself(pod: Object, host: str) -> bool:
-    """Whether that is the host of coderd's own access URL."""
+def has_access_url_host(pod: Object, host: str) -> bool:
+    """Return whether that is the host of the pod's access URL."""
     found = container(pod)
     url = found.env.get(_ACCESS_URL) if found else None
     return isinstance(url, str) and bool(host) and urlsplit(url).hostname == host
@@ -69,7 +68,7 @@ async def _coderd_pods(kube: httpx.AsyncClient) -> list[Object]:
 
 
 async def _get(kube: httpx.AsyncClient, path: str, **query: str) -> dict[str, Any]:
-    """What the API server has there; nothing if it does not answer, or not so."""
+    """Return an object from the API server; an empty one if the request fails."""
     try:
         answer = await kube.get(path, params=query)
     except httpx.HTTPError:

@@ -1,7 +1,4 @@
-"""A running pod of ours as the kubelet would see it: which program, with which environment.
-
-Pure: from the API server's JSON to who should be playing. Pods of anybody else are no concern.
-"""
+"""Read from a pod's JSON which of Coder's programs it runs, and with which environment."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +12,7 @@ _RELEASE = re.compile(r"v?(\d+\.\d+\.\d+)$")
 
 
 class Program(Enum):
-    """What a container runs, by the beginning of its arguments."""
+    """A program of Coder, by its first arguments."""
 
     CODERD = ("server",)
     DAEMON = ("provisionerd", "start")
@@ -24,7 +21,7 @@ class Program(Enum):
 
 @dataclass(frozen=True)
 class FromSecret:
-    """An environment variable whose value stands in a Secret of the pod's namespace."""
+    """An environment variable whose value is in a Secret of the pod's namespace."""
 
     name: str
     key: str
@@ -32,8 +29,8 @@ class FromSecret:
 
 
 @dataclass(frozen=True)
-class Container:
-    """The one container of a running pod."""
+class PodContainer:
+    """The only container of a running pod."""
 
     uid: str
     namespace: str
@@ -41,28 +38,28 @@ class Container:
     program: Program
     env: Mapping[str, str | FromSecret]
     version: str = ""
-    """Coder's release by the image's tag, or "" if the tag does not say."""
+    """Coder's release from the image's tag, or "" if the tag is not a version."""
 
 
-def containers(pods: Iterable[Object]) -> dict[str, Container]:
-    """Who should be playing now, by the pod's uid; a pod that is being deleted has ended."""
+def containers(pods: Iterable[Object]) -> dict[str, PodContainer]:
+    """Return the containers to simulate, by the pod's uid."""
     found = (container(pod) for pod in pods if is_running(pod))
     return {each.uid: each for each in found if each}
 
 
 def is_running(pod: Object) -> bool:
-    """Whether the kubelet has started it, and nobody has asked for its end."""
+    """Return whether the pod runs and is not being deleted."""
     ended = "deletionTimestamp" in pod["metadata"]
     return pod.get("status", {}).get("phase") == "Running" and not ended
 
 
-def container(pod: Object) -> Container | None:
-    """The pod's container, if it runs a program of Coder's."""
+def container(pod: Object) -> PodContainer | None:
+    """Return the pod's container, if it runs a program of Coder."""
     meta, spec = pod["metadata"], pod["spec"]["containers"][0]
     arguments = tuple(spec.get("args") or ())
     for program in Program:
         if arguments[: len(program.value)] == program.value:
-            return Container(
+            return PodContainer(
                 uid=meta["uid"],
                 namespace=meta["namespace"],
                 pod=meta["name"],
@@ -74,7 +71,7 @@ def container(pod: Object) -> Container | None:
 
 
 def serves_coderd(pod: Object, port: int) -> bool:
-    """Whether a connection to that port of the pod ends at coderd's plain HTTP listener."""
+    """Return whether that port of the pod is coderd's plain HTTP listener."""
     if not is_running(pod) or pod["metadata"].get("labels", {}).get(COMPONENT) != "coderd":
         return False
     ports: list[Object] = pod["spec"]["containers"][0].get("ports") or []
@@ -82,7 +79,7 @@ def serves_coderd(pod: Object, port: int) -> bool:
 
 
 def _environment(pod: Object, listed: list[Object]) -> dict[str, str | FromSecret]:
-    """In order, so that the last one of a name wins, as in the kubelet."""
+    """Collect the variables; the last one of a name wins, as in the kubelet."""
     env: dict[str, str | FromSecret] = {}
     for each in listed:
         source: Object = each.get("valueFrom") or {}

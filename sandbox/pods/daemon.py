@@ -1,14 +1,13 @@
-"""`coder provisionerd start`: presents its key and stays connected for as long as its pod lives.
+"""Simulate `coder provisionerd start`: connect with a key until the pod is deleted.
 
-As the real one: an unknown key, or no coderd, ends it at once, and the kubelet starts it again.
-Without a license the door stays shut for good: it neither ends nor tries again. Once it is in,
-nothing but the end of its pod makes it stop; if its key is deleted it is just no longer listed. It
-says no goodbye: coderd lists it for three minutes more.
+As in the real program: without coderd or with an unknown key it exits, and the kubelet restarts it.
+Without a license it waits for ever and does not retry. A connected daemon keeps running if its key
+is deleted. It does not sign off, so coderd lists it for another three minutes.
 """
 
 from collections.abc import Mapping
 
-from sandbox.pods.program import PREFIX, Exited, Life, required
+from sandbox.pods.program import PREFIX, Exited, RunningContainer, required
 
 KEY = "CODER_PROVISIONER_DAEMON_KEY"
 NAME = "CODER_PROVISIONER_DAEMON_NAME"
@@ -17,25 +16,25 @@ _HEADER = "Coder-Provisioner-Daemon-Key"
 _FORBIDDEN = 403
 
 
-async def run(life: Life, env: Mapping[str, str]) -> None:
-    """From the first question to the end of the pod."""
+async def run(running: RunningContainer, env: Mapping[str, str]) -> None:
+    """Run until the pod is deleted."""
     headers = {_HEADER: required(env, KEY)}
-    await life.reach(required(env, URL))
-    # The path is not looked at; the real program puts the key there, and so into every access log.
-    known = await life.call("GET", f"{PREFIX}/provisionerkeys/own", headers)
+    await running.require_coderd(required(env, URL))
+    # The real program sends the key in the path, which coderd does not read.
+    known = await running.call("GET", f"{PREFIX}/provisionerkeys/own", headers)
     if known is None or not known.is_success:
         raise Exited("unable to get provisioner key details")
-    name = env.get(NAME) or life.container.pod
+    name = env.get(NAME) or running.container.pod
     presence = {"name": name}
-    if life.container.version:
-        presence["version"] = life.container.version
-    # The simulation speaks no websocket: this control is its door, with the same checks.
-    entered = await life.call("POST", "/_sim/daemons", headers, json=presence)
+    if running.container.version:
+        presence["version"] = running.container.version
+    # The simulated coderd has no websocket; this route makes the same checks.
+    entered = await running.call("POST", "/_sim/daemons", headers, json=presence)
     if entered is not None and entered.status_code == _FORBIDDEN:
-        await life.ended.wait()
+        await running.ended.wait()
         return
-    life.accepted = entered is not None and entered.is_success
-    while not await life.rest(life.beat):
-        seen = await life.call("POST", "/_sim/daemons", headers, json=presence)
-        life.accepted = seen is not None and seen.is_success
-    life.accepted = False
+    running.accepted = entered is not None and entered.is_success
+    while not await running.wait(running.heartbeat):
+        seen = await running.call("POST", "/_sim/daemons", headers, json=presence)
+        running.accepted = seen is not None and seen.is_success
+    running.accepted = False

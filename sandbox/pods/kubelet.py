@@ -1,7 +1,6 @@
-"""Gives a program its environment when its container starts, as the kubelet does.
+"""Resolve a container's environment when it starts, as the kubelet does.
 
-A Secret is read once per start: a running program keeps what it was given, whatever happens to the
-Secret later; only a pod that is replaced, or a program that ended and is started again, sees more.
+Secrets are read once per start: a running program does not see later changes.
 """
 
 import base64
@@ -10,15 +9,15 @@ from typing import Any
 
 import httpx
 
-from sandbox.pods.container import Container, FromSecret
+from sandbox.pods.container import FromSecret, PodContainer
 
 
-class NotStarted(Exception):  # noqa: N818  # the kubelet's own word would be CreateContainerConfigError
-    """The container cannot start yet; the kubelet tries again."""
+class NotStarted(Exception):  # noqa: N818  # a status, as the kubelet's CreateContainerConfigError
+    """The container cannot start yet; the kubelet retries."""
 
 
-async def environment(kube: httpx.AsyncClient, container: Container) -> dict[str, str]:
-    """The variables with their values, Secrets read now."""
+async def environment(kube: httpx.AsyncClient, container: PodContainer) -> dict[str, str]:
+    """Return the variables with the current values of Secrets."""
     secrets: dict[str, Mapping[str, Any]] = {}
     env: dict[str, str] = {}
     for name, value in container.env.items():

@@ -1,8 +1,7 @@
-"""The pod network: where a connection to a pod's address ends.
+"""The pod network: an HTTP CONNECT proxy for the API server's connections to pods and services.
 
-The API server sends everything for pods and services here (its egress selector), as HTTP CONNECT.
-The address of a running coderd pod leads to the simulated coderd, loopback stays loopback (an
-admission webhook on this machine); behind any other address nobody answers.
+The address of a running coderd pod leads to the simulated coderd. Loopback addresses stay as they
+are, for admission webhooks on this machine. All others are refused.
 """
 
 import asyncio
@@ -19,12 +18,12 @@ from sandbox.pods.container import serves_coderd
 Address = tuple[str, int]
 Lookup = Callable[[str, int], Awaitable[Address | None]]
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
-_NOBODY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
+_BAD_GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
 _CHUNK = 65536
 
 
-def leading_to(kube: httpx.AsyncClient, coderd: Address) -> Lookup:
-    """Ask the cluster anew each time: a pod may have gone, and its address be another's."""
+def pod_lookup(kube: httpx.AsyncClient, coderd: Address) -> Lookup:
+    """Return a function that finds the target of a connection by the current pods."""
 
     async def lookup(host: str, port: int) -> Address | None:
         try:
@@ -58,7 +57,7 @@ async def serve(port: int, lookup: Lookup, tls: ssl.SSLContext | None = None) ->
 
 
 def requested(head: bytes) -> Address | None:
-    """The target of `CONNECT host:port HTTP/1.1`, or None if it is anything else."""
+    """Return the target of `CONNECT host:port HTTP/1.1`; None for other requests."""
     words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
     if len(words) != 3 or words[0] != "CONNECT":
         return None
@@ -72,13 +71,13 @@ async def _tunnel(
     target = requested(await reader.readuntil(b"\r\n\r\n"))
     end = await lookup(*target) if target else None
     if end is None:
-        writer.write(_NOBODY)
+        writer.write(_BAD_GATEWAY)
         await writer.drain()
         return
     try:
         inner_reader, inner_writer = await asyncio.open_connection(*end)
     except OSError:
-        writer.write(_NOBODY)
+        writer.write(_BAD_GATEWAY)
         await writer.drain()
         return
     writer.write(_ESTABLISHED)
@@ -89,7 +88,7 @@ async def _tunnel(
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    """Until the source ends; its end is handed on, and the other direction goes on if it can."""
+    """Copy until the source ends, then end the target; the other direction stays open."""
     while chunk := await source.read(_CHUNK):
         target.write(chunk)
         await target.drain()

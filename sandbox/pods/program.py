@@ -1,56 +1,53 @@
-"""What both programs have in common: a life of their own, coderd, and an end.
-
-A program that ends by itself is started again by the kubelet, with its environment read anew.
-"""
+"""What daemon.py and proxy.py share: the container that they run in, and requests to coderd."""
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import httpx
 
-from sandbox.pods.addresses import Leads
-from sandbox.pods.container import Container
+from sandbox.pods.addresses import ReachesCoderd
+from sandbox.pods.container import PodContainer
 
 PREFIX = "/api/v2"
 
 
 class Exited(Exception):  # noqa: N818  # what happened, as a container's status says it
-    """The program ended by itself, as with exit code 1."""
+    """The program has exited with an error; the kubelet restarts it."""
 
 
 @dataclass
-class Life:
-    """One container from its start until its pod is gone."""
+class RunningContainer:
+    """One container until its pod is deleted."""
 
-    container: Container
+    container: PodContainer
     coderd: httpx.AsyncClient
-    beat: float
-    """Seconds between two signs of life; the real programs take 15 to 60."""
-    leads: Leads
-    """Whether a URL leads to coderd, seen from the pod."""
+    heartbeat: float
+    """Seconds between heartbeats; 15 to 60 in the real programs."""
+    reaches_coderd: ReachesCoderd
+    """Whether a URL reaches coderd from the pod."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     accepted: bool = False
-    """Whether coderd took its last sign of life."""
+    """Whether coderd accepted the last heartbeat."""
 
-    async def rest(self, seconds: float) -> bool:
-        """Wait; True as soon as the pod is gone."""
+    async def wait(self, seconds: float) -> bool:
+        """Wait, and return whether the pod has been deleted."""
         try:
             await asyncio.wait_for(self.ended.wait(), seconds)
         except TimeoutError:
             return False
         return True
 
-    async def reach(self, url: str) -> None:
-        """End the program, as the real ones do, if nobody answers there."""
-        if not await self.leads(url):
+    async def require_coderd(self, url: str) -> None:
+        """Exit, as the real programs do, if the URL does not reach coderd."""
+        if not await self.reaches_coderd(url):
             raise Exited(f"nobody answers at {url}")
 
     async def call(
         self, method: str, path: str, headers: Mapping[str, str], **more: Any
     ) -> httpx.Response | None:
-        """One request to coderd; None if nobody answers."""
+        """Send a request to coderd; return None if it fails."""
         try:
             return await self.coderd.request(method, path, headers=headers, **more)
         except httpx.HTTPError:
@@ -58,9 +55,7 @@ class Life:
 
 
 def required(env: Mapping[str, str], name: str) -> str:
-    """A variable without which the program does not start."""
-    return env.get(name) or _exit(f"{name} is not set")
-
-
-def _exit(why: str) -> NoReturn:
-    raise Exited(why)
+    """Return a variable; exit if it is not set."""
+    if value := env.get(name):
+        return value
+    raise Exited(f"{name} is not set")

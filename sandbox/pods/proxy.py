@@ -1,47 +1,47 @@
-"""`coder wsproxy server`: registers with its token, again and again, and says goodbye.
+"""Simulate `coder wsproxy server`: register with a token repeatedly, and deregister at the end.
 
-As the real one: if the first registration fails it ends, and the kubelet starts it again; later it
-gives up after the eleventh failure in a row. It relays nothing.
+As in the real program: it exits if the first registration fails, and later after eleven failures in
+a row. It serves no traffic.
 """
 
 import uuid
 from collections.abc import Mapping
 
-from sandbox.pods.program import PREFIX, Exited, Life, required
+from sandbox.pods.program import PREFIX, Exited, RunningContainer, required
 
 TOKEN = "CODER_PROXY_SESSION_TOKEN"  # noqa: S105  # the name of the variable
 URL = "CODER_ACCESS_URL"
 PRIMARY = "CODER_PRIMARY_ACCESS_URL"
 _HEADER = "Coder-External-Proxy-Token"
 _ME = f"{PREFIX}/workspaceproxies/me"
-_PATIENCE = 10
+_MAX_FAILURES = 10
 _TRUE = ("1", "t", "true")
 
 
-async def run(life: Life, env: Mapping[str, str]) -> None:
-    """From the first registration to the goodbye."""
+async def run(running: RunningContainer, env: Mapping[str, str]) -> None:
+    """Run until the pod is deleted."""
     headers = {_HEADER: required(env, TOKEN)}
-    await life.reach(required(env, PRIMARY))
-    # Another one each time: coderd does not let a replica come back that has said goodbye.
+    await running.require_coderd(required(env, PRIMARY))
+    # A new one per start: coderd refuses a replica that has deregistered.
     replica = str(uuid.uuid4())
-    body = registration(env, replica, life.container.pod, life.container.version)
-    failures = _PATIENCE
+    body = registration(env, replica, running.container.pod, running.container.version)
+    failures = _MAX_FAILURES
     while True:
-        answer = await life.call("POST", f"{_ME}/register", headers, json=body)
-        life.accepted = answer is not None and answer.is_success
-        failures = 0 if life.accepted else failures + 1
-        if failures > _PATIENCE:
+        answer = await running.call("POST", f"{_ME}/register", headers, json=body)
+        running.accepted = answer is not None and answer.is_success
+        failures = 0 if running.accepted else failures + 1
+        if failures > _MAX_FAILURES:
             raise Exited("failed to register with coderd")
-        if await life.rest(life.beat):
+        if await running.wait(running.heartbeat):
             break
-    life.accepted = False
-    await life.call("POST", f"{_ME}/deregister", headers, json={"replica_id": replica})
+    running.accepted = False
+    await running.call("POST", f"{_ME}/deregister", headers, json={"replica_id": replica})
 
 
 def registration(
     env: Mapping[str, str], replica: str, host: str, version: str
 ) -> dict[str, str | bool]:
-    """What a proxy says about itself, from its environment."""
+    """Build the body of a registration from the environment."""
     return {
         "access_url": required(env, URL),
         "wildcard_hostname": env.get("CODER_WILDCARD_ACCESS_URL", ""),

@@ -20,7 +20,7 @@ from sandbox import cluster
 from sandbox.cluster import api, ports
 from sandbox.cluster.layout import PARTS
 from sandbox.errors import SandboxError
-from sandbox.home import CHECKOUT, Home
+from sandbox.paths import CHECKOUT, SandboxPaths
 from sandbox.toolchain import CLUSTER, ensure
 from tests.harness import eventually, processes_in
 
@@ -33,201 +33,210 @@ def programs() -> dict[str, Path]:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    home = Home(tmp_path / "sandbox")
-    yield home
-    cluster.down(home)
-    assert processes_in(home.folder) == []
+def paths(tmp_path: Path) -> Iterator[SandboxPaths]:
+    paths = SandboxPaths(tmp_path / "sandbox")
+    yield paths
+    cluster.down(paths)
+    assert processes_in(paths.folder) == []
 
 
 def silent(_: str) -> None:
-    """Nobody listens."""
+    """Discard progress messages."""
 
 
-def start_elsewhere(home: Home) -> subprocess.Popen[bytes]:
-    """`up` in a process that can be killed."""
+def start_elsewhere(paths: SandboxPaths) -> subprocess.Popen[bytes]:
+    """Run `up` in another process, to kill it."""
     code = (
         "import sys; from pathlib import Path; from sandbox import cluster;"
-        "from sandbox.home import Home; from sandbox.toolchain import CLUSTER, ensure;"
-        "cluster.up(Home(Path(sys.argv[1])), {n: t.path for n, t in ensure(CLUSTER).items()})"
+        "from sandbox.paths import SandboxPaths; from sandbox.toolchain import CLUSTER, ensure;"
+        "programs = {n: t.path for n, t in ensure(CLUSTER).items()};"
+        "cluster.up(SandboxPaths(Path(sys.argv[1])), programs)"
     )
     return subprocess.Popen(
-        [sys.executable, "-c", code, str(home.folder)],
+        [sys.executable, "-c", code, str(paths.folder)],
         cwd=CHECKOUT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
 
 
-def test_a_cluster_comes_up_once_and_goes_away(home: Home, programs: dict[str, Path]) -> None:
+def test_a_cluster_comes_up_once_and_goes_away(
+    paths: SandboxPaths, programs: dict[str, Path]
+) -> None:
     said: list[str] = []
-    kubeconfig = cluster.up(home, programs, say=said.append)
-    assert processes_in(home.folder) == sorted(PARTS)
-    assert cluster.status(home).ready
+    kubeconfig = cluster.up(paths, programs, say=said.append)
+    assert processes_in(paths.folder) == sorted(PARTS)
+    assert cluster.status(paths).ready
 
-    cluster.up(home, programs, say=said.append)
+    cluster.up(paths, programs, say=said.append)
     assert said[-1] == "cluster is up", "a second `up` starts nothing"
 
-    assert sorted(cluster.down(home)) == sorted(PARTS)
-    assert processes_in(home.folder) == []
+    assert sorted(cluster.down(paths)) == sorted(PARTS)
+    assert processes_in(paths.folder) == []
     assert not kubeconfig.exists()
-    assert not cluster.status(home).ready
+    assert not cluster.status(paths).ready
 
 
-def test_only_who_is_known_and_trusted_gets_in(home: Home, programs: dict[str, Path]) -> None:
-    with api.client(cluster.up(home, programs, say=silent)) as admin:
+def test_only_who_is_known_and_trusted_gets_in(
+    paths: SandboxPaths, programs: dict[str, Path]
+) -> None:
+    with api.client(cluster.up(paths, programs, say=silent)) as admin:
         url = str(admin.base_url)
         assert admin.get("/api/v1/secrets").status_code == 200
     with pytest.raises(httpx.ConnectError):
         httpx.get(url, trust_env=False, verify=ssl.create_default_context())
-    ours = ssl.create_default_context(cafile=home.cluster / "pki" / "ca.crt")
+    ours = ssl.create_default_context(cafile=paths.cluster / "pki" / "ca.crt")
     stranger = httpx.get(f"{url}/api/v1/secrets", trust_env=False, verify=ours)
     assert stranger.status_code in (401, 403)
-    assert (home.kubeconfig.stat().st_mode & 0o777) == 0o600
+    assert (paths.kubeconfig.stat().st_mode & 0o777) == 0o600
 
 
 def test_parts_that_were_killed_come_back_on_the_same_data_and_address(
-    home: Home, programs: dict[str, Path]
+    paths: SandboxPaths, programs: dict[str, Path]
 ) -> None:
-    with api.client(cluster.up(home, programs, say=silent)) as http:
+    with api.client(cluster.up(paths, programs, say=silent)) as http:
         address = http.base_url
         namespace = {"metadata": {"name": "kept"}}
         http.post("/api/v1/namespaces", json=namespace).raise_for_status()
-    for pid in filter(None, cluster.status(home).parts.values()):
+    for pid in filter(None, cluster.status(paths).parts.values()):
         os.kill(pid, signal.SIGKILL)
-    assert eventually(lambda: not any(cluster.status(home).parts.values()))
+    assert eventually(lambda: not any(cluster.status(paths).parts.values()))
 
-    with api.client(cluster.up(home, programs, say=silent)) as http:
+    with api.client(cluster.up(paths, programs, say=silent)) as http:
         assert http.base_url == address
         assert http.get("/api/v1/namespaces/kept").status_code == 200
 
 
 @pytest.mark.parametrize("started", ["etcd", "kube-apiserver", "kwok"])
 def test_a_start_that_was_killed_half_way_is_repaired_by_the_next(
-    home: Home, programs: dict[str, Path], started: str
+    paths: SandboxPaths, programs: dict[str, Path], started: str
 ) -> None:
-    starter = start_elsewhere(home)
-    assert eventually((home.cluster / "pids" / started).exists, 60)
+    starter = start_elsewhere(paths)
+    assert eventually((paths.cluster / "pids" / started).exists, 60)
     starter.kill()
     starter.wait()
 
-    cluster.up(home, programs, say=silent)
-    assert processes_in(home.folder) == sorted(PARTS), "no double, no orphan"
+    cluster.up(paths, programs, say=silent)
+    assert processes_in(paths.folder) == sorted(PARTS), "no double, no orphan"
 
 
 def test_data_of_a_start_that_never_came_up_are_not_kept(
-    home: Home, programs: dict[str, Path]
+    paths: SandboxPaths, programs: dict[str, Path]
 ) -> None:
-    half_made = home.cluster / "etcd" / "member" / "wal"
+    half_made = paths.cluster / "etcd" / "member" / "wal"
     half_made.mkdir(parents=True)
     (half_made / "0000000000000000-0000000000000000.wal").write_bytes(b"half of it")
-    cluster.up(home, programs, say=silent)
-    assert cluster.status(home).ready
+    cluster.up(paths, programs, say=silent)
+    assert cluster.status(paths).ready
 
 
-def test_two_starts_at_once_make_one_cluster(home: Home, programs: dict[str, Path]) -> None:
-    other = start_elsewhere(home)
-    cluster.up(home, programs, say=silent)
+def test_two_starts_at_once_make_one_cluster(
+    paths: SandboxPaths, programs: dict[str, Path]
+) -> None:
+    other = start_elsewhere(paths)
+    cluster.up(paths, programs, say=silent)
     assert other.wait(timeout=120) == 0
-    assert processes_in(home.folder) == sorted(PARTS)
+    assert processes_in(paths.folder) == sorted(PARTS)
 
 
-def test_a_part_that_cannot_start_is_named_with_its_last_words(
-    home: Home, programs: dict[str, Path], tmp_path: Path
+def test_a_part_that_cannot_start_is_named_with_its_last_log_line(
+    paths: SandboxPaths, programs: dict[str, Path], tmp_path: Path
 ) -> None:
     broken = tmp_path / "kube-scheduler"
     broken.write_text("#!/bin/sh\necho no such flag >&2\nexit 3\n")
     broken.chmod(0o755)
     with pytest.raises(SandboxError, match=r"kube-scheduler ended while it started: no such flag"):
-        cluster.up(home, {**programs, "kube-scheduler": broken}, say=silent)
-    assert processes_in(home.folder) == [], "what had started is stopped again"
+        cluster.up(paths, {**programs, "kube-scheduler": broken}, say=silent)
+    assert processes_in(paths.folder) == [], "what had started is stopped again"
 
 
-def test_a_port_in_use_is_one_clear_sentence(home: Home, programs: dict[str, Path]) -> None:
+def test_a_port_in_use_is_one_clear_sentence(
+    paths: SandboxPaths, programs: dict[str, Path]
+) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(SandboxError, match=f"port {port} on 127.0.0.1 cannot be used"):
-            cluster.up(home, programs, port=port, say=silent)
-    assert processes_in(home.folder) == []
+            cluster.up(paths, programs, port=port, say=silent)
+    assert processes_in(paths.folder) == []
 
 
 def test_a_remembered_port_that_somebody_took_is_replaced(
-    home: Home, programs: dict[str, Path]
+    paths: SandboxPaths, programs: dict[str, Path]
 ) -> None:
-    with api.client(cluster.up(home, programs, say=silent)) as http:
+    with api.client(cluster.up(paths, programs, say=silent)) as http:
         port = http.base_url.port or 0
-    cluster.down(home, keep=True)
+    cluster.down(paths, keep=True)
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", port))
         taken.listen()
-        with api.client(cluster.up(home, programs, say=silent)) as http:
+        with api.client(cluster.up(paths, programs, say=silent)) as http:
             assert http.base_url.port != port
 
 
 def test_ports_lost_between_choice_and_start_are_chosen_again(
-    home: Home, programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    paths: SandboxPaths, programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     to_be_lost = ["etcd", "api", "kwok", "network"]
     said: list[str] = []
-    record = ports.record
+    save = ports.save
     with ExitStack() as thieves:
 
         def record_and_lose(folder: Path, chosen: ports.Ports) -> None:
-            record(folder, chosen)
+            save(folder, chosen)
             if to_be_lost:
                 thief = thieves.enter_context(socket.socket())
                 thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 thief.bind(("127.0.0.1", getattr(chosen, to_be_lost.pop(0))))
                 thief.listen()
 
-        monkeypatch.setattr(ports, "record", record_and_lose)
-        cluster.up(home, programs, say=said.append, played=True)
-        assert cluster.status(home).ready
+        monkeypatch.setattr(ports, "save", record_and_lose)
+        cluster.up(paths, programs, say=said.append, with_pods=True)
+        assert cluster.status(paths).ready
     again = [line for line in said if line.startswith("starting again on other ports: ")]
     losers = [line.split(": ")[1].split()[0] for line in again]
     assert losers == ["etcd", "kube-apiserver", "kwok", "pods"]
 
 
 def test_the_users_own_kubeconfig_is_never_looked_at(
-    home: Home, programs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paths: SandboxPaths, programs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     production = tmp_path / "production"
     production.write_text("not to be touched")
     monkeypatch.setenv("KUBECONFIG", str(production))
-    assert cluster.up(home, programs, say=silent) == home.kubeconfig
+    assert cluster.up(paths, programs, say=silent) == paths.kubeconfig
     assert production.read_text() == "not to be touched"
 
 
 def test_another_cluster_is_used_only_when_asked_for_and_nothing_is_started(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paths: SandboxPaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other"
     other.write_text("{}")
     monkeypatch.setenv("CODER_STACK_KUBECONFIG", str(other))
-    assert cluster.up(home, {}, say=silent).resolve() == other
-    assert processes_in(home.folder) == []
-    assert cluster.status(home).kind == "external"
-    cluster.down(home)
+    assert cluster.up(paths, {}, say=silent).resolve() == other
+    assert processes_in(paths.folder) == []
+    assert cluster.status(paths).kind == "external"
+    cluster.down(paths)
     assert other.exists(), "the other cluster's file is not ours to delete"
 
 
 def test_another_cluster_whose_kubeconfig_is_missing_is_one_clear_sentence(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paths: SandboxPaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODER_STACK_KUBECONFIG", str(tmp_path / "nowhere"))
     with pytest.raises(SandboxError, match=r"CODER_STACK_KUBECONFIG names .*nowhere"):
-        cluster.up(home, {}, say=silent)
+        cluster.up(paths, {}, say=silent)
 
 
 def test_a_guard_ends_the_cluster_of_a_run_that_was_killed(
-    home: Home, programs: dict[str, Path]
+    paths: SandboxPaths, programs: dict[str, Path]
 ) -> None:
     owner = subprocess.Popen(["/bin/sleep", "600"])
-    cluster.up(home, programs, say=silent)
-    cluster.end_with(home, owner.pid)
+    cluster.up(paths, programs, say=silent)
+    cluster.stop_after_process(paths, owner.pid)
     owner.kill()
     owner.wait()
-    assert eventually(lambda: processes_in(home.folder) == [], 60)
+    assert eventually(lambda: processes_in(paths.folder) == [], 60)

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 from tests.harness import eventually
 
 pytestmark = [pytest.mark.contract, pytest.mark.xdist_group("contract")]

@@ -27,8 +27,8 @@ from sandbox.coderd import storage
 from sandbox.coderd.rules.records import Records
 from sandbox.coderd.rules.world import Settings
 from sandbox.engine import Engine
-from sandbox.home import CHECKOUT
-from sandbox.pods import playing
+from sandbox.paths import CHECKOUT
+from sandbox.pods import simulate_pods
 from tests.ending import end_with_this_run
 from tests.engine.deployed import Deployed
 from tests.harness import OwnCluster, Project, eventually
@@ -321,7 +321,7 @@ def crashing(
         crashes = Crashes(stack, coderd, cluster, wires, counts, cycle(victims))
         for wire in wires:
             wire.before, wire.after = crashes.tell, crashes.told
-        open_.enter_context(playing(cluster.kubeconfig, project.namespace, coderd.url))
+        open_.enter_context(simulate_pods(cluster.kubeconfig, project.namespace, coderd.url))
         open_.callback(project.clean_up)
         open_.callback(cluster.wait)
         yield crashes

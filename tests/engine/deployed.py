@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.engine import Engine
-from sandbox.pods import playing
+from sandbox.pods import simulate_pods
 from tests.engine.operated import Operated
 from tests.harness import Cluster, Project
 from tests.simulation import Simulation
@@ -123,7 +123,7 @@ def deployed(
     project = Project.create(engine, cluster, folder, coderd_url=coderd.url, name=name)
     stack = Deployed(project, coderd)
     stack.configure(**settings)
-    with playing(cluster.kubeconfig, project.namespace, coderd.url):
+    with simulate_pods(cluster.kubeconfig, project.namespace, coderd.url):
         try:
             yield stack
             stack.assert_nothing_leaked()

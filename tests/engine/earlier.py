@@ -21,7 +21,7 @@ from sandbox.cluster import ports
 from sandbox.cluster.pki import Pki
 from sandbox.coderd import storage
 from sandbox.engine import Engine
-from sandbox.home import Home
+from sandbox.paths import Home
 from sandbox.pods import playing
 from tests.engine.deployed import Deployed
 from tests.harness import Cluster, Project, eventually

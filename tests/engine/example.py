@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from coder_stack.settings.stack_file import read_stack_file
-from sandbox.home import CHECKOUT
-from sandbox.pods import playing
+from sandbox.paths import CHECKOUT
+from sandbox.pods import simulate_pods
 from tests.engine.deployed import Deployed
 from tests.harness import PROJECT
 from tests.simulation import license_text
@@ -43,7 +43,7 @@ def prepared(stack: Deployed, example: Path) -> Generator[dict[str, Any]]:
             cluster.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
         for namespace in others:
             more.callback(cluster.delete, f"/api/v1/namespaces/{namespace}")
-            more.enter_context(playing(cluster.kubeconfig, namespace, stack.coderd.url))
+            more.enter_context(simulate_pods(cluster.kubeconfig, namespace, stack.coderd.url))
         _provide_license(stack, settings)
         yield settings
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 from tests.harness import Outcome, Project
 
 PACK = str(CHECKOUT / "policies")

@@ -10,8 +10,8 @@ import pytest
 from pulumi import automation as auto
 
 from sandbox.engine import Engine
-from sandbox.home import CHECKOUT, Home
-from sandbox.pods import playing
+from sandbox.paths import CHECKOUT, SandboxPaths
+from sandbox.pods import simulate_pods
 from tests.harness import Cluster
 from tests.simulation import simulated
 
@@ -97,7 +97,7 @@ def venv(tmp_path: Path) -> Path:
 def test_the_wheel_serves_another_project_beside_its_own_resources(
     engine: Engine, cluster: Cluster, venv: Path, tmp_path: Path
 ) -> None:
-    folder, home = venv.parent, Home(tmp_path / "home")
+    folder, home = venv.parent, SandboxPaths(tmp_path / "home")
     home.state.mkdir(parents=True)
     (folder / "Pulumi.yaml").write_text(PROJECT)
     (folder / "__main__.py").write_text(PROGRAM)
@@ -108,7 +108,10 @@ def test_the_wheel_serves_another_project_beside_its_own_resources(
         work_dir=str(folder),
         opts=auto.LocalWorkspaceOptions(env_vars=variables, pulumi_home=str(home.pulumi)),
     )
-    with simulated(licensed=True) as coderd, playing(cluster.kubeconfig, stack.name, coderd.url):
+    with (
+        simulated(licensed=True) as coderd,
+        simulate_pods(cluster.kubeconfig, stack.name, coderd.url),
+    ):
         plain = {"namespace": stack.name, "kubeconfig": str(cluster.kubeconfig), "url": coderd.url}
         # A `token` of their own, for something else, is none of coderd's business.
         secrets = {"coder-stack:token": coderd.token, "token": "their-own-token-of-another"}

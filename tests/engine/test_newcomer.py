@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.breakage import BREAKAGES
-from sandbox.cluster import end_with
-from sandbox.home import CHECKOUT, Home
+from sandbox.cluster import stop_after_process
+from sandbox.paths import CHECKOUT, SandboxPaths
 from tests.harness import processes_in
 
 pytestmark = pytest.mark.engine
@@ -68,10 +68,10 @@ def clone(tmp_path: Path) -> Iterator[Clone]:
     folder = tmp_path / "clone"
     folder.mkdir()
     clone = Clone(folder)
-    home = Home(folder / ".sandbox")
+    home = SandboxPaths(folder / ".sandbox")
     # The guard of a run that is killed; it ends when this folder does.
     home.folder.mkdir()
-    end_with(home, os.getpid())
+    stop_after_process(home, os.getpid())
     yield clone
     clone.run("sandbox", "down")
     assert processes_in(clone.folder) == []
@@ -144,7 +144,7 @@ def test_deploy_without_a_cluster_says_what_to_do_first(clone: Clone) -> None:
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ("image", "only the sandbox's own cluster is broken on purpose, and it is not up"),
+        ("image", "`break` works only on the sandbox's own cluster, which is not up"),
         ("luck", f"there is no breakage 'luck'; there are: {', '.join(BREAKAGES)}"),
     ],
 )

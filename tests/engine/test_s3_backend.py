@@ -9,7 +9,7 @@ import pytest
 from pulumi import automation as auto
 
 from sandbox.engine import Engine
-from sandbox.home import Home
+from sandbox.paths import SandboxPaths
 from tests.engine.drifting import command
 from tests.engine.operated import PROGRAM, Operated
 from tests.harness import PROJECT, Project
@@ -25,7 +25,7 @@ class OnS3(Engine):
 
     bucket: Bucket
 
-    def variables(self, home: Home, path_before: str) -> dict[str, str]:
+    def variables(self, home: SandboxPaths, path_before: str) -> dict[str, str]:
         usual = super().variables(home, path_before)
         return {**usual, **CREDENTIALS, "PULUMI_BACKEND_URL": self.bucket.url}
 

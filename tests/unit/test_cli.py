@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from sandbox.cluster.process import Part, stop
+from sandbox.cluster.process import ClusterProcess, stop
 
 # The folder is in each command line, as it is in those of the real parts: by it a pid is believed.
 _WAITS = "touch {ready}; while :; do sleep 0.01; done"
@@ -13,8 +13,8 @@ _HEEDS = 'trap "ls {folder}/ends > {folder}/ends/$0; exit" TERM; ' + _WAITS
 _IGNORES = 'trap "" TERM; ' + _WAITS
 
 
-def started(folder: Path, name: str, script: str) -> Part:
-    part, ready = Part(name, folder), folder / f"{name}-ready"
+def started(folder: Path, name: str, script: str) -> ClusterProcess:
+    part, ready = ClusterProcess(name, folder), folder / f"{name}-ready"
     part.start(["/bin/sh", "-c", script.format(folder=folder, ready=ready), name])
     while not ready.exists():
         time.sleep(0.01)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from coder_stack.cli import app
 from coder_stack.settings import SECRETS, Settings, load
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 
 TO_COPY = [CHECKOUT / "Pulumi.example.yaml", *sorted(CHECKOUT.glob("examples/*.yaml"))]
 STACK_FILES = sorted({*CHECKOUT.glob("Pulumi.*.yaml"), *TO_COPY})

@@ -10,7 +10,7 @@ from coder_stack.coderd import errors
 from coder_stack.coderd.preflight import FindingReason
 from coder_stack.coderd.reasons import Reason
 from coder_stack.conditions import ConditionReason
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 
 DOCS = sorted(
     page for place in ("", "docs/", "examples/") for page in CHECKOUT.glob(f"{place}*.md")

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 
 
 def test_docs_and_exports_name_the_same_outputs() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 
 PAGE = CHECKOUT / "docs/requirements.md"
 ROWS = re.findall(r"^\| ([A-Z]+\d+) \| .+ \| (.+) \|$", PAGE.read_text(), re.MULTILINE)

@@ -39,7 +39,7 @@ def test_every_condition_is_a_row_with_whole_words_on_80_columns() -> None:
 
 def test_what_does_not_hold_says_why() -> None:
     said = "provisioner/eu: Coderd has not seen [1] daemons."
-    assert report.complaints({"conditions": CONDITIONS}) == [said, said]
+    assert report.failures({"conditions": CONDITIONS}) == [said, said]
 
 
 def test_on_a_terminal_what_does_not_hold_is_coloured() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 from sandbox.toolchain import CHECKS, ensure
 
 WORKFLOWS = sorted((CHECKOUT / ".github" / "workflows").glob("*.yml"))

@@ -1,4 +1,4 @@
-"""Deployments and Secrets as our components make them, in a namespace of the test's own."""
+"""Deployments and Secrets like those of the components, in a namespace for one test."""
 
 import base64
 import secrets
@@ -12,7 +12,7 @@ from tests.harness import Cluster, eventually
 
 @dataclass(frozen=True)
 class Workloads:
-    """One namespace, and what is put into it."""
+    """A namespace for one test."""
 
     cluster: Cluster
     namespace: str
@@ -22,7 +22,7 @@ class Workloads:
         self._post("/api/v1", "secrets", {"metadata": {"name": name}, "data": encoded})
 
     def deployment(self, name: str, *args: str, **more: Any) -> str:
-        """Made with one replica; returns its path. `env`, `labels` and `ports` may be given."""
+        """Create a Deployment, and return its path; `more`: `env`, `labels`, `ports`."""
         labels = {"app": name, **more.get("labels", {})}
         container = {
             "name": "coder",
@@ -57,7 +57,7 @@ def workloads(cluster: Cluster) -> Iterator[Workloads]:
     name = f"pods-{secrets.token_hex(4)}"
     with cluster.http() as http:
         http.post("/api/v1/namespaces", json={"metadata": {"name": name}}).raise_for_status()
-    # The account arrives a moment after its namespace; without it no pod is admitted.
+    # Pods need the service account, which is created shortly after the namespace.
     account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
     assert eventually(lambda: cluster.get(account))
     yield Workloads(cluster, name)

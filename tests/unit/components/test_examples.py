@@ -15,7 +15,7 @@ from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProx
 from coder_stack.settings import Settings, load
 from coder_stack.settings.objects import claims
 from coder_stack.settings.stack_file import read_stack_file
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 from tests.unit.components.operator import operator
 from tests.unit.components.rendering import (
     Recorder,

@@ -23,7 +23,7 @@ from coder_stack.settings import (
     Settings,
     TokenSecret,
 )
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 from tests.unit.components import rendering
 from tests.unit.components.rendering import Recorder
 

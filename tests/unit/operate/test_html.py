@@ -10,7 +10,7 @@ from hypothesis import given
 
 from coder_stack.operate.report import html
 from coder_stack.operate.report.model import Difference, Report
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 from tests.unit.operate.reports import SECRET, any_report, broken, clean, drifted
 
 VOID = {"meta", "use", "rect", "path", "br"}

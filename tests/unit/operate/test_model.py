@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from coder_stack.operate.drift import build_report
 from coder_stack.operate.report.model import Report, schema_text
 from coder_stack.settings import DriftSettings
-from sandbox.home import CHECKOUT
+from sandbox.paths import CHECKOUT
 from tests.unit.operate.engine_events import recorded
 from tests.unit.operate.reports import NOW, clean, drifted
 

@@ -1,4 +1,4 @@
-"""Pods as the API server shows them, as far as what plays them looks."""
+"""Pods as the API server returns them, with the fields that the simulator reads."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ KEY = {"secretKeyRef": {"name": "eu-provisioner-key", "key": "key"}}
 
 
 def pod(*args: str, name: str = "eu-1", **more: Any) -> dict[str, Any]:
-    """A running pod; `env`, `labels`, `ports`, `image`, `phase` and `ending` may be given."""
+    """Return a pod; `more`: `env`, `labels`, `ports`, `image`, `phase`, `ending`."""
     meta: dict[str, Any] = {"name": name, "namespace": "coder", "uid": f"uid-{name}"}
     meta["labels"] = more.get("labels", {})
     if more.get("ending"):

@@ -1,8 +1,8 @@
-"""Where the URLs of programs in pods lead: pure parts; the rest needs a cluster."""
+"""Whether a URL reaches coderd: the parts that need no cluster."""
 
 import pytest
 
-from sandbox.pods.addresses import calls_itself, service_of
+from sandbox.pods.addresses import has_access_url_host, service_of
 from tests.unit.pods.manifests import coderd
 
 
@@ -23,7 +23,7 @@ def test_names_of_services_are_told_from_others(host: str, service: tuple[str, s
 
 def test_any_other_name_leads_to_the_coderd_that_calls_itself_so() -> None:
     pod = coderd(env=[{"name": "CODER_ACCESS_URL", "value": "https://coder.example.com"}])
-    assert calls_itself(pod, "coder.example.com")
-    assert not calls_itself(pod, "elsewhere.example.com")
-    assert not calls_itself(pod, "")
-    assert not calls_itself(coderd(), "coder.example.com")
+    assert has_access_url_host(pod, "coder.example.com")
+    assert not has_access_url_host(pod, "elsewhere.example.com")
+    assert not has_access_url_host(pod, "")
+    assert not has_access_url_host(coderd(), "coder.example.com")

@@ -1,4 +1,4 @@
-"""From pods to programs: who should be playing, and with what."""
+"""Which program a pod runs, and with which environment."""
 
 import pytest
 
@@ -14,8 +14,8 @@ def test_programs_are_known_by_their_first_arguments() -> None:
         pod("provisionerd", name="half-1"),
         pod(name="somebody-else-1"),
     ]
-    playing = {each.pod: each.program for each in containers(pods).values()}
-    assert playing == {
+    simulate_pods = {each.pod: each.program for each in containers(pods).values()}
+    assert simulate_pods == {
         "eu-1": Program.DAEMON,
         "sydney-1": Program.PROXY,
         "coder-1": Program.CODERD,

@@ -15,7 +15,7 @@ CODERD = ("127.0.0.1", 4711)
 
 
 def cluster(*pods: dict[str, Any], status: int = 200) -> httpx.AsyncClient:
-    """An API server whose only pods have the address that is asked for."""
+    """Return a client for an API server whose only pods have the requested address."""
 
     def answer(request: httpx.Request) -> httpx.Response:
         assert request.url.params["fieldSelector"] == "status.podIP=10.0.0.7"
@@ -27,7 +27,7 @@ def cluster(*pods: dict[str, Any], status: int = 200) -> httpx.AsyncClient:
 def where(kube: httpx.AsyncClient, host: str, port: int = 8080) -> Address | None:
     async def ask() -> Address | None:
         async with kube:
-            return await network.leading_to(kube, CODERD)(host, port)
+            return await network.pod_lookup(kube, CODERD)(host, port)
 
     return asyncio.run(ask())
 
@@ -75,7 +75,7 @@ def test_only_connect_is_understood(head: bytes, target: Address | None) -> None
 
 
 async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A server that answers when it has heard everything."""
+    """Start a server that answers after it has read everything."""
     writer.write((await reader.read()).upper())
     await writer.drain()
     writer.close()
@@ -84,7 +84,7 @@ async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 def through_the_network(
     lookup: Callable[[Address], Callable[[str, int], Awaitable[Address | None]]], said: bytes
 ) -> bytes:
-    """What comes back from the network, in front of a server that shouts."""
+    """Return what the network sends back, with a server that upper-cases."""
 
     async def scene() -> bytes:
         async with await asyncio.start_server(shout, "127.0.0.1", 0) as behind:

@@ -18,7 +18,7 @@ import pytest
 
 from sandbox import cluster as sandbox_cluster
 from sandbox.cluster.layout import PARTS, PODS
-from sandbox.home import Home
+from sandbox.paths import SandboxPaths
 from sandbox.toolchain import CLUSTER, ensure
 from tests.cluster.pods.workloads import Workloads, workloads
 from tests.harness import Cluster, eventually, processes_in
@@ -29,7 +29,7 @@ PORTS = [{"name": "http", "containerPort": 8080}]
 
 
 def silent(_: str) -> None:
-    """Nobody listens."""
+    """Discard progress messages."""
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +38,20 @@ def programs() -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory, programs: dict[str, Path]) -> Iterator[Home]:
-    home = Home(tmp_path_factory.mktemp("world") / "sandbox")
-    sandbox_cluster.end_with(home, os.getpid())
-    sandbox_cluster.up(home, programs, say=silent, played=True)
-    yield home
-    sandbox_cluster.down(home)
-    assert processes_in(home.folder) == []
+def paths(
+    tmp_path_factory: pytest.TempPathFactory, programs: dict[str, Path]
+) -> Iterator[SandboxPaths]:
+    paths = SandboxPaths(tmp_path_factory.mktemp("background") / "sandbox")
+    sandbox_cluster.stop_after_process(paths, os.getpid())
+    sandbox_cluster.up(paths, programs, say=silent, with_pods=True)
+    yield paths
+    sandbox_cluster.down(paths)
+    assert processes_in(paths.folder) == []
 
 
 @pytest.fixture
-def place(home: Home) -> Iterator[Workloads]:
-    with workloads(Cluster(home.kubeconfig)) as made:
+def place(paths: SandboxPaths) -> Iterator[Workloads]:
+    with workloads(Cluster(paths.kubeconfig)) as made:
         yield made
 
 
@@ -96,23 +98,25 @@ def test_a_pod_that_is_not_coderd_cannot_be_reached(place: Workloads) -> None:
 
 
 def test_what_coderd_knows_survives_a_restart_and_a_kill(
-    home: Home, programs: dict[str, Path]
+    paths: SandboxPaths, programs: dict[str, Path]
 ) -> None:
-    before = httpx.get(f"{sandbox_cluster.status(home).coderd}/_sim/state", trust_env=False).json()
+    before = httpx.get(f"{sandbox_cluster.status(paths).coderd}/_sim/state", trust_env=False).json()
     assert before["organizations"] == ["coder", "research"]
-    pid = sandbox_cluster.status(home).parts[PODS]
+    pid = sandbox_cluster.status(paths).parts[PODS]
     assert pid
     os.kill(pid, signal.SIGKILL)
-    assert eventually(lambda: not sandbox_cluster.status(home).ready)
+    assert eventually(lambda: not sandbox_cluster.status(paths).ready)
 
-    sandbox_cluster.up(home, programs, say=silent, played=True)
-    assert set(sandbox_cluster.status(home).parts) == {*PARTS, PODS}
-    after = httpx.get(f"{sandbox_cluster.status(home).coderd}/_sim/state", trust_env=False).json()
+    sandbox_cluster.up(paths, programs, say=silent, with_pods=True)
+    assert set(sandbox_cluster.status(paths).parts) == {*PARTS, PODS}
+    after = httpx.get(f"{sandbox_cluster.status(paths).coderd}/_sim/state", trust_env=False).json()
     assert after["deployment_id"] == before["deployment_id"]
     assert after["organizations"] == before["organizations"]
 
 
-def test_an_admission_webhook_on_this_machine_is_still_called(home: Home, place: Workloads) -> None:
+def test_an_admission_webhook_on_this_machine_is_still_called(
+    paths: SandboxPaths, place: Workloads
+) -> None:
     """The API server sends webhooks through the pod network too."""
     called = threading.Event()
 
@@ -123,9 +127,9 @@ def test_an_admission_webhook_on_this_machine_is_still_called(home: Home, place:
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Quiet."""
+            """Log nothing."""
 
-    pki = home.cluster / "pki"
+    pki = paths.cluster / "pki"
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(pki / "server.crt", pki / "server.key")
     with HTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.pods import playing
+from sandbox.pods import simulate_pods
 from tests.cluster.pods.workloads import Workloads, workloads
 from tests.harness import Cluster, eventually
 from tests.simulation import Simulation, simulated
@@ -48,14 +48,14 @@ def test_P3_daemons_come_and_go_with_their_pods(
     cluster: Cluster, place: Workloads, coderd: Simulation
 ) -> None:
     place.secret("eu-key", key=new_key(coderd, "eu"))
-    with playing(cluster.kubeconfig, place.namespace, coderd.url) as players:
+    with simulate_pods(cluster.kubeconfig, place.namespace, coderd.url) as simulator:
         eu = place.deployment("eu", "provisionerd", "start", env=daemon_env(coderd))
         assert eventually(lambda: keys_in_use(coderd) == {"eu": 1})
         place.scale(eu, 2)
         assert eventually(lambda: keys_in_use(coderd) == {"eu": 2})
-        assert eventually(lambda: len(players.accepted) == 2)
+        assert eventually(lambda: len(simulator.accepted) == 2)
         place.scale(eu, 0)
-        assert eventually(lambda: players.accepted == [])
+        assert eventually(lambda: simulator.accepted == [])
         assert keys_in_use(coderd) == {"eu": 2}, "coderd does not know at once"
         coderd.act("POST", "/_sim/clock", {"advance_seconds": 181})
         assert keys_in_use(coderd) == {}
@@ -70,22 +70,22 @@ def test_P4_a_service_leads_a_daemon_to_coderd_while_coderd_runs_behind_it(
     def at(url: str) -> list[dict[str, Any]]:
         return [KEY_ENV, {"name": "CODER_URL", "value": url}]
 
-    with playing(cluster.kubeconfig, place.namespace, coderd.url) as players:
+    with simulate_pods(cluster.kubeconfig, place.namespace, coderd.url) as simulator:
         place.deployment("good", "provisionerd", "start", env=at(f"http://{host}:80"))
         place.deployment("port", "provisionerd", "start", env=at(f"http://{host}:81"))
         place.deployment("name", "provisionerd", "start", env=at("http://elsewhere.example.com"))
         place.service("coder", "coder")
-        assert players.accepted == []
+        assert simulator.accepted == []
         place.deployment("coder", "server", labels={"app.kubernetes.io/component": "coderd"})
-        assert eventually(lambda: players.accepted)
-        assert [name.split("-")[0] for name in players.accepted] == ["good"]
+        assert eventually(lambda: simulator.accepted)
+        assert [name.split("-")[0] for name in simulator.accepted] == ["good"]
 
 
 def test_a_running_daemon_keeps_its_key_until_its_pod_is_replaced(
     cluster: Cluster, place: Workloads, coderd: Simulation
 ) -> None:
     place.secret("eu-key", key=new_key(coderd, "old"))
-    with playing(cluster.kubeconfig, place.namespace, coderd.url):
+    with simulate_pods(cluster.kubeconfig, place.namespace, coderd.url):
         eu = place.deployment("eu", "provisionerd", "start", env=daemon_env(coderd))
         assert eventually(lambda: keys_in_use(coderd) == {"old": 1})
         secret = f"/api/v1/namespaces/{place.namespace}/secrets/eu-key"
@@ -103,11 +103,11 @@ def test_a_running_daemon_keeps_its_key_until_its_pod_is_replaced(
 def test_a_daemon_whose_secret_comes_late_starts_then(
     cluster: Cluster, place: Workloads, coderd: Simulation
 ) -> None:
-    with playing(cluster.kubeconfig, place.namespace, coderd.url) as players:
+    with simulate_pods(cluster.kubeconfig, place.namespace, coderd.url) as simulator:
         place.deployment("eu", "provisionerd", "start", env=daemon_env(coderd))
         pods = f"/api/v1/namespaces/{place.namespace}/pods"
         assert eventually(lambda: cluster.names(pods))
-        assert players.accepted == []
+        assert simulator.accepted == []
         place.secret("eu-key", key=new_key(coderd, "eu"))
         assert eventually(lambda: keys_in_use(coderd) == {"eu": 1})
 
@@ -128,24 +128,24 @@ def test_W1_a_proxy_is_ok_while_its_pod_runs(
         {"name": "CODER_ACCESS_URL", "value": "https://sydney.example.com"},
         {"name": "CODER_PRIMARY_ACCESS_URL", "value": coderd.url},
     ]
-    with playing(cluster.kubeconfig, place.namespace, coderd.url):
+    with simulate_pods(cluster.kubeconfig, place.namespace, coderd.url):
         sydney = place.deployment("sydney", "wsproxy", "server", env=env)
         assert eventually(lambda: status() == "ok")
         place.scale(sydney, 0)
         assert eventually(lambda: status() == "unreachable")
 
 
-def test_other_namespaces_are_not_played(
+def test_other_namespaces_are_not_simulated(
     cluster: Cluster, place: Workloads, coderd: Simulation
 ) -> None:
     key = new_key(coderd, "eu")
     with (
         workloads(cluster) as elsewhere,
-        playing(cluster.kubeconfig, place.namespace, coderd.url) as players,
+        simulate_pods(cluster.kubeconfig, place.namespace, coderd.url) as simulator,
     ):
         for where in (elsewhere, place):
             where.secret("eu-key", key=key)
             where.deployment("eu", "provisionerd", "start", env=daemon_env(coderd))
-        assert eventually(lambda: players.accepted)
+        assert eventually(lambda: simulator.accepted)
         pods = f"/api/v1/namespaces/{place.namespace}/pods"
-        assert players.accepted == cluster.names(pods)
+        assert simulator.accepted == cluster.names(pods)

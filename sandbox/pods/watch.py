@@ -1,7 +1,4 @@
-"""Follows the objects of one kind in a cluster: all of them once, then every change as it happens.
-
-Goes on after whatever befalls the API server: a watch that ends is followed by a fresh list.
-"""
+"""Watch the objects of one kind; when a watch ends or fails, list them again."""
 
 import asyncio
 import json
@@ -12,37 +9,37 @@ import httpx
 
 from sandbox.pods.container import Object
 
-_AGAIN = 0.2
+_RETRY_SECONDS = 0.2
 
 
 async def objects(
     kube: httpx.AsyncClient, api: str, namespace: str | None, plural: str
 ) -> AsyncGenerator[list[Object]]:
-    """As they are, whenever something about them has changed; `api` is e.g. `/api/v1`."""
+    """Yield all objects after each change; `api` is a path such as `/api/v1`."""
     path = f"{api}/namespaces/{namespace}/{plural}" if namespace else f"{api}/{plural}"
     while True:
         try:
-            async for present in _until_it_ends(kube, path):
+            async for present in _list_and_watch(kube, path):
                 yield present
         except httpx.HTTPError:
-            await asyncio.sleep(_AGAIN)
+            await asyncio.sleep(_RETRY_SECONDS)
 
 
-async def _until_it_ends(kube: httpx.AsyncClient, path: str) -> AsyncGenerator[list[Object]]:
+async def _list_and_watch(kube: httpx.AsyncClient, path: str) -> AsyncGenerator[list[Object]]:
     answer = await kube.get(path)
     answer.raise_for_status()
     listed: dict[str, Any] = answer.json()
     known: dict[str, Object] = {each["metadata"]["uid"]: each for each in listed["items"]}
     yield list(known.values())
     since = {"watch": "true", "resourceVersion": listed["metadata"]["resourceVersion"]}
-    # No limit on reading: a quiet cluster is silent for minutes.
-    patience = httpx.Timeout(5, read=None)
-    async with kube.stream("GET", path, params=since, timeout=patience) as stream:
+    # No read timeout: there may be no event for minutes.
+    timeout = httpx.Timeout(5, read=None)
+    async with kube.stream("GET", path, params=since, timeout=timeout) as stream:
         stream.raise_for_status()
         async for line in stream.aiter_lines():
             event: dict[str, Any] = json.loads(line)
             if event["type"] == "ERROR":
-                # Our place in history is forgotten: list again.
+                # The resource version is too old: list again.
                 return
             changed: Object = event["object"]
             if event["type"] == "DELETED":

@@ -1,8 +1,8 @@
-"""Who gets an address in the sandbox."""
+"""Which objects get an address in the sandbox."""
 
 import pytest
 
-from sandbox.pods.front_door import wants_address
+from sandbox.pods.load_balancer import needs_address
 
 _GIVEN = {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}
 
@@ -21,4 +21,4 @@ _GIVEN = {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}
 def test_a_balancer_or_ingress_without_an_address_gets_one(
     thing: dict[str, object], wants: bool
 ) -> None:
-    assert wants_address(thing) is wants
+    assert needs_address(thing) is wants
