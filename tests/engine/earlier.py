@@ -21,8 +21,8 @@ from sandbox.cluster import ports
 from sandbox.cluster.pki import Pki
 from sandbox.coderd import storage
 from sandbox.engine import Engine
-from sandbox.paths import Home
-from sandbox.pods import playing
+from sandbox.paths import SandboxPaths
+from sandbox.pods import simulate_pods
 from tests.engine.deployed import Deployed
 from tests.harness import Cluster, Project, eventually
 from tests.simulation import Simulation, simulated
@@ -70,11 +70,11 @@ def laid_out(engine: Engine, cluster: Cluster, folder: Path) -> Iterator[Deploye
         (folder / STATE).write_text(texts[STATE])
         project.pulumi("stack", "import", "--file", str(folder / STATE))
         stack = Deployed(project, coderd)
-        with playing(cluster.kubeconfig, NAME, coderd.url) as players:
+        with simulate_pods(cluster.kubeconfig, NAME, coderd.url) as simulator:
             try:
                 _restore_objects(cluster, objects)
                 wanted = sum(_clients_of_coderd(each) for each in objects)
-                assert eventually(lambda: len(players.accepted) == wanted, 60), players.accepted
+                assert eventually(lambda: len(simulator.accepted) == wanted, 60), simulator.accepted
                 yield stack
                 stack.assert_nothing_leaked()
             finally:
@@ -102,7 +102,7 @@ def _restore_objects(cluster: Cluster, objects: list[dict[str, Any]]) -> None:
 
     The API server would give them new uids, and then the Deployments would be others to the state.
     """
-    home = Home(cluster.kubeconfig.parent)
+    home = SandboxPaths(cluster.kubeconfig.parent)
     pki, port = Pki(home.cluster / "pki"), ports.recorded(home.cluster).etcd
     context = ssl.create_default_context(cafile=pki.ca)
     context.load_cert_chain(pki.server_cert, pki.server_key)
