@@ -1,7 +1,7 @@
-"""Conditions: what is known about each part, in four fixed words, from observed facts (S1).
+"""Conditions of components, as pure functions of observed facts (S1).
 
-Pure functions from facts to a Condition; no I/O. Messages are stable (no times, no counts that move
-by themselves beyond what was asked for, no request ids) and never hold a secret. A reason is a word
+Messages are stack outputs: they change only with the facts (no times, no request ids) and never
+contain a secret, and a new wording shows in the next preview of every stack. A reason is a Reason
 of coderd/reasons.py or a ConditionReason; docs/reasons.md explains both.
 """
 
@@ -36,7 +36,7 @@ __all__ = [
     "secret_ready",
 ]
 
-Status = Literal["True", "False", "Unknown"]
+ConditionStatus = Literal["True", "False", "Unknown"]
 ConditionReason = Literal[
     "AllReady", "Applied", "ChangeDeferred", "Connected", "Entitled", "Found", "GracePeriod",
     "Healthy", "Issued", "LastKnown", "LoggedIn", "NotSeen", "Ready", "Registered",
@@ -46,31 +46,31 @@ ConditionReason = Literal[
 
 
 class Condition(BaseModel):
-    """As in Kubernetes, with the component that it is about."""
+    """A condition as in Kubernetes, with the component that it is about."""
 
     model_config = ConfigDict(frozen=True)
 
     component: str
     type: str
-    status: Status
+    status: ConditionStatus
     reason: str
     message: str = ""
 
 
 def control_plane_ready(component: str, wanted: int, ready: int) -> Condition:
-    """Every wanted pod of coderd is ready (CP4)."""
+    """Judge whether every wanted pod of coderd is ready (CP4)."""
     return _pods("ControlPlaneReady", component, wanted, ready)
 
 
-def deployment_ready(component: str, wanted: int, ready: int, *, gated: bool) -> Condition:
-    """Every wanted pod is ready; behind a closed gate none is wanted."""
-    if gated:
-        return _not_entitled("DeploymentReady", component, "No pod runs until it is entitled.")
+def deployment_ready(component: str, wanted: int, ready: int, *, may_run: bool) -> Condition:
+    """Judge whether every wanted pod is ready; none is wanted before the license allows them."""
+    if not may_run:
+        return _not_entitled("DeploymentReady", component, "No pod runs without entitlement.")
     return _pods("DeploymentReady", component, wanted, ready)
 
 
 def bootstrap_secret_ready(component: str, where: str, reason: str) -> Condition:
-    """The Secret with the operator's token could be used (CP6)."""
+    """Judge whether the Secret with the operator's token could be used (CP6)."""
     kind = "BootstrapSecretReady"
     if reason == Reason.SECRET_MISSING:
         why = f"{where} is missing, lacks its key, or holds nothing."
@@ -83,10 +83,10 @@ def bootstrap_secret_ready(component: str, where: str, reason: str) -> Condition
 def operator_access_ready(
     component: str, user: str, *, accepted: bool = True, reason: str = ""
 ) -> Condition:
-    """Coderd accepts the operator's token."""
+    """Judge whether coderd accepts the operator's token."""
     kind = "OperatorAccessReady"
     if not user:
-        return _absent(kind, component, "Nobody of ours is logged in; the next update does it.")
+        return _absent(kind, component, "There is no operator access; the next update creates it.")
     if not accepted:
         why = f"The token of {user} is missing, or coderd refuses it."
         return _bad(kind, component, reason or Reason.FORBIDDEN, why)
@@ -96,10 +96,10 @@ def operator_access_ready(
 def license_applied(
     component: str, *, applied: bool, reason: str, message: str, secret_reason: str = ""
 ) -> Condition:
-    """Our license is in coderd (L1-L7).
+    """Judge whether coderd has the stack's license (L1-L7).
 
-    `secret_reason`: why the Secret that the license comes from could not be used. It comes first:
-    what coderd holds is then no longer what the stack declares.
+    `secret_reason` says why the Secret with the license could not be used. It comes first, because
+    what coderd has may then not be what the stack declares.
     """
     kind = "LicenseApplied"
     if secret_reason:
@@ -111,14 +111,14 @@ def license_applied(
     if applied:
         return _good(kind, component, "Applied", "The license of this stack is in coderd.")
     if not reason:
-        why = "The license of this stack is not in coderd; the next update applies it."
+        why = "Coderd does not have the license of this stack; the next update uploads it."
         return _absent(kind, component, why)
     return _bad(kind, component, reason, message)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LicenseFacts:
-    """What is known of the license: those outputs of Entitlements that decide anything (E3-E6)."""
+    """What Entitlements reports about the license (E3-E6)."""
 
     features: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Any])
     tier: str = "unknown"
@@ -126,17 +126,16 @@ class LicenseFacts:
     reason: str = ""
 
     def allows(self, feature: str) -> bool:
-        """Grace included."""
+        """Tell whether the license allows the feature, grace included."""
         return is_entitled(self.features.get(feature, {}).get("entitlement"))
 
 
 def entitled(kind: str, component: str, feature: str, license_: LicenseFacts) -> Condition:
-    """The license allows the feature."""
+    """Judge whether the license allows the feature."""
     reason = license_.reason
     if license_.tier == "unknown":
-        why = "What the license allows could not be read yet."
-        said = reason or Reason.ENTITLEMENTS_QUERY_FAILED
-        return _bad(kind, component, said, why, "Unknown")
+        why = "The entitlements could not be read yet."
+        return _bad(kind, component, reason or Reason.ENTITLEMENTS_QUERY_FAILED, why, "Unknown")
     if not license_.allows(feature):
         if reason == Reason.NOT_SUPPORTED:
             why = "This build of coderd has no licensed features."
@@ -161,24 +160,24 @@ def provisioner_key_ready(
     deferred: Sequence[str],
     allowed: bool = False,
 ) -> Condition:
-    """There is a key in coderd, and it is the one that the config asks for.
+    """Judge whether coderd has the key that the config asks for.
 
-    `allowed`: the license would let one be made, so one that is not there is gone.
+    `allowed` says that the license allows one, so a key that does not exist was deleted.
     """
     kind = "ProvisionerKeyReady"
     if allowed and not provisioned:
-        return _absent(kind, component, "The key is gone; the next update makes another.")
+        return _absent(kind, component, "The key was deleted; the next update creates another.")
     if not provisioned:
-        return _not_entitled(kind, component, "No key is made until it is entitled.")
+        return _not_entitled(kind, component, "No key is created without entitlement.")
     if deferred or reason:
-        return _left_alone(kind, component, f"Key {name}", "RotationDeferred", deferred, reason)
+        return _kept(kind, component, f"Key {name}", "RotationDeferred", deferred, reason)
     return _good(kind, component, "Issued", f"Key {name}.")
 
 
 def secret_fault(data: Mapping[str, str] | None, key: str, sha256: str | None) -> str:
-    """Compare what a Secret holds with the hash of what coderd gave out; empty: the same (S2).
+    """Compare a Secret with the hash of what coderd gave out; return a reason, or empty (S2).
 
-    NotFound: coderd has given out nothing, so there is nothing to compare with.
+    NotFound means that coderd has given out nothing to compare with.
     """
     if not sha256:
         return Reason.NOT_FOUND
@@ -194,9 +193,9 @@ def secret_fault(data: Mapping[str, str] | None, key: str, sha256: str | None) -
 def secret_ready(
     kind: str, component: str, name: str, *, provisioned: bool, fault: str = ""
 ) -> Condition:
-    """The Secret holds what coderd gave out; `fault` as from `secret_fault`."""
+    """Judge whether the Secret holds what coderd gave out; `fault` is from `secret_fault`."""
     if not provisioned:
-        return _not_entitled(kind, component, f"Secret {name} is empty until it is entitled.")
+        return _not_entitled(kind, component, f"Secret {name} is empty without entitlement.")
     if fault == Reason.NOT_FOUND:
         why = f"Coderd has given out nothing that Secret {name} could hold."
         return _bad(kind, component, fault, why, "Unknown")
@@ -212,15 +211,15 @@ def secret_ready(
 def daemons_connected(
     component: str, *, connected: bool, minimum: int, reason: str, skewed: Sequence[str]
 ) -> Condition:
-    """Coderd has seen the daemons with their key (P3)."""
+    """Judge whether enough daemons are connected with their key (P3)."""
     kind = "DaemonsConnected"
     if reason == Reason.NOT_ENTITLED:
-        return _not_entitled(kind, component, "No daemon is waited for until it is entitled.")
+        return _not_entitled(kind, component, "No daemon runs without entitlement.")
     if reason == Reason.NOT_FOUND:
-        why = "Coderd knows no such organization; see its provisioner key."
+        why = "Coderd has no such organization; see the provisioner key."
         return _bad(kind, component, reason, why, status="Unknown")
     if not connected:
-        why = f"Coderd has lately seen fewer daemons with this key than wanted, {minimum}."
+        why = f"Fewer daemons are connected with this key than wanted ({minimum})."
         too_few: ConditionReason = "TooFew"
         return _bad(kind, component, reason or too_few, why)
     if skewed:
@@ -237,35 +236,35 @@ def proxy_registered(
     deferred: Sequence[str],
     allowed: bool = False,
 ) -> Condition:
-    """The proxy is known to coderd. `allowed`: as above."""
+    """Judge whether the proxy is registered; `allowed` as in `provisioner_key_ready`."""
     kind = "ProxyRegistered"
     if allowed and not provisioned:
-        return _absent(kind, component, "It is gone; the next update registers it again.")
+        return _absent(kind, component, "The proxy was deleted; the next update registers it.")
     if not provisioned:
-        return _not_entitled(kind, component, "It is not registered until it is entitled.")
+        return _not_entitled(kind, component, "The proxy is not registered without entitlement.")
     if deferred or reason:
         who = "The registration"
-        return _left_alone(kind, component, who, "ChangeDeferred", deferred, reason)
+        return _kept(kind, component, who, "ChangeDeferred", deferred, reason)
     return _good(kind, component, "Registered", "Known to coderd.")
 
 
 def proxy_healthy(component: str, *, provisioned: bool, health: str) -> Condition:
-    """What coderd says about the running proxy (W1)."""
+    """Judge what coderd reports about the running proxy (W1)."""
     kind = "ProxyHealthy"
     if not provisioned:
-        return _not_entitled(kind, component, "No proxy runs until it is entitled.")
+        return _not_entitled(kind, component, "No proxy runs without entitlement.")
     if health == "ok":
         return _good(kind, component, "Healthy", "Coderd reaches it.")
     if health in ("", "unknown", "unregistered"):
-        why = "It has not reported to coderd yet."
+        why = "The proxy has not reported to coderd yet."
         said: ConditionReason = "Unregistered" if health == "unregistered" else "NotSeen"
         return _bad(kind, component, said, why, "Unknown")
-    why = f"Coderd calls it {health}."
+    why = f"Coderd reports the proxy as {health}."
     return _bad(kind, component, health.capitalize(), why)
 
 
 def aggregate(conditions: Iterable[Condition]) -> Condition:
-    """Ready if everything is; what is False outweighs what is Unknown."""
+    """Summarize all conditions as `Ready`; False outweighs Unknown."""
     every = list(conditions)
     for status in ("False", "Unknown"):
         found = [each for each in every if each.status == status]
@@ -291,20 +290,20 @@ def _pods(kind: str, component: str, wanted: int, ready: int) -> Condition:
     return _bad(kind, component, Reason.PENDING, why)
 
 
-def _left_alone(
+def _kept(
     kind: str,
     component: str,
     who: str,
-    put_off: ConditionReason,
+    deferred_reason: ConditionReason,
     deferred: Sequence[str],
     reason: str,
 ) -> Condition:
-    """There, but not as the config asks: it waits for a license, or coderd did not answer."""
+    """Judge what exists but is not as the config asks: no license, or no answer from coderd."""
     if deferred:
         waits = ", ".join(sorted(deferred))
-        why = f"{who} stays; put off until it is entitled again: {waits}."
-        return _bad(kind, component, put_off, why)
-    return _bad(kind, component, reason, f"{who} was left as it is: {reason}.", "Unknown")
+        why = f"{who} is kept; deferred until the license allows it again: {waits}."
+        return _bad(kind, component, deferred_reason, why)
+    return _bad(kind, component, reason, f"{who} could not be checked: {reason}.", "Unknown")
 
 
 def _good(kind: str, component: str, reason: ConditionReason, message: str) -> Condition:
@@ -312,7 +311,7 @@ def _good(kind: str, component: str, reason: ConditionReason, message: str) -> C
 
 
 def _bad(
-    kind: str, component: str, reason: str, message: str, status: Status = "False"
+    kind: str, component: str, reason: str, message: str, status: ConditionStatus = "False"
 ) -> Condition:
     return Condition(component=component, type=kind, status=status, reason=reason, message=message)
 

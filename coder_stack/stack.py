@@ -1,7 +1,6 @@
-"""The whole stack: one provider for the cluster, the components on it, and what is known of them.
+"""The whole stack: a provider for the cluster, the components, and their conditions.
 
-Wires and nothing else; what an object looks like is decided in components/, what a condition says
-in conditions.py.
+Only connects components. Objects are defined in components/, conditions in conditions.py.
 """
 
 from collections.abc import Iterable
@@ -33,9 +32,9 @@ __all__ = ["CoderStack", "StackSecrets"]
 
 @dataclass(frozen=True, kw_only=True)
 class StackSecrets:
-    """Secrets of the stack's config, as Outputs: see SECRETS in settings/loading.py.
+    """Secrets of the stack's config as Outputs; see SECRETS in settings/loading.py.
 
-    `initialPassword` is not among them: only the provider process needs it, and reads it itself.
+    Without `initialPassword`, which only the provider process reads.
     """
 
     token: pulumi.Output[str] | None = None
@@ -43,7 +42,7 @@ class StackSecrets:
 
     @classmethod
     def of(cls, config: pulumi.Config) -> "StackSecrets":
-        """Those that are set."""
+        """Read those that are set."""
         return cls(
             token=config.get_secret("token"),
             license_jwt=config.get_secret("licenseJwt"),
@@ -60,9 +59,9 @@ class CoderStack(pulumi.ComponentResource):
     proxies: list[WorkspaceProxy]
     reconcile_job: ReconcileJob | None
     conditions: pulumi.Output[list[dict[str, str]]]
-    """Of every component, and last the aggregate `Ready`."""
+    """Conditions of every component, and last the aggregate `Ready`."""
     needs: pulumi.Output[list[dict[str, Any]]]
-    """The licensed features that the config needs, and whether they are there."""
+    """The licensed features that the config needs, and whether the license allows them."""
 
     def __init__(
         self,
@@ -72,18 +71,18 @@ class CoderStack(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         cluster = settings.kubernetes
-        where = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
-        opts = pulumi.ResourceOptions.merge(Ownership.of(name, where).options(), opts)
+        kubeconfig = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
+        opts = pulumi.ResourceOptions.merge(Ownership.of(name, kubeconfig).options(), opts)
         super().__init__("coder-stack:index:CoderStack", name, None, opts)
         self._name = name
         self.settings = settings
         secrets = secrets or StackSecrets()
         plane = settings.control_plane
-        home = {"namespace": plane.namespace, "name": operator_secret_name(plane.name)}
+        own_secret = {"namespace": plane.namespace, "name": operator_secret_name(plane.name)}
         given = secrets.token is not None
         self._connection = {
             **connection_of(settings),
-            "credential": credential_of(settings.access, home, token_given=given),
+            "credential": credential_of(settings.access, own_secret, token_given=given),
         }
         self._in_cluster = pulumi.ResourceOptions(parent=self, providers=[self._cluster()])
         needed = needs(settings)
@@ -120,19 +119,19 @@ class CoderStack(pulumi.ComponentResource):
             kubeconfig=self.settings.kubernetes.kubeconfig,
             context=self.settings.kubernetes.context,
             enable_server_side_apply=True,
-            # What the program sets is the program's: without this, a field that somebody else has
-            # taken over ends preview and up in a conflict instead of being named and repaired.
+            # Without this, a field that another program has changed makes preview and up fail with
+            # a conflict, instead of being reported and repaired.
             enable_patch_force=True,
-            # Else the plugin deletes and recreates a Secret whose data change: a gap in a rotation.
+            # Without this, the plugin replaces a Secret whose data change: a gap in a rotation.
             enable_secret_mutable=True,
             enable_config_map_mutable=True,
-            # A create takes over what a killed run left; Ownership refuses what is somebody else's.
+            # Take over objects of a killed run; Ownership refuses those of others.
             upsert_existing_objects=True,
             opts=pulumi.ResourceOptions(parent=self),
         )
 
     def _high_availability(self) -> FeatureGate | None:
-        """Coderd runs before it can be asked what it may; so the gate looks at the last run's."""
+        """Gate the replicas by the last known entitlement: coderd starts before it can be asked."""
         if self.settings.control_plane.replicas <= 1:
             return None
         return FeatureGate(
@@ -201,10 +200,10 @@ class CoderStack(pulumi.ComponentResource):
         )
 
     def _conditions(self) -> pulumi.Output[list[dict[str, str]]]:
-        parts = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
+        components = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
         highly_available = self.settings.control_plane.replicas > 1
 
-        def judged(license_: LicenseFacts, statuses: Iterable[Status]) -> list[dict[str, str]]:
+        def combined(license_: LicenseFacts, statuses: Iterable[Status]) -> list[dict[str, str]]:
             every = [each for status in statuses for each in status.conditions]
             if highly_available:
                 kind = "HighAvailabilityEntitled"
@@ -212,8 +211,8 @@ class CoderStack(pulumi.ComponentResource):
             return [each.model_dump() for each in (*every, aggregate(every))]
 
         return pulumi.Output.all(
-            self.operator.license_facts, *(part.status for part in parts)
-        ).apply(lambda known: judged(known[0], known[1:]))
+            self.operator.license_facts, *(each.status for each in components)
+        ).apply(lambda known: combined(known[0], known[1:]))
 
 
 def connection_of(settings: Settings) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the stack consists of, one ComponentResource a file; for use in other programs as well."""
+"""The components of a stack, one ComponentResource a file; other programs may use them, too."""
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs

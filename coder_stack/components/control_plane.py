@@ -1,8 +1,7 @@
-"""coderd on Kubernetes: a namespace, an account with rights on workspaces, a Deployment, a Service.
+"""coderd on Kubernetes: namespace, ServiceAccount, permissions on workspaces, Deployment, Service.
 
-Around them, by option, what components/exposure.py and components/surroundings.py make. Every
-object is a child of the component and goes with it. Leaves alone: the database and its Secret, the
-namespaces of workspaces (they exist already), and everything that lives inside coderd.
+Optional objects are in parts/ingress.py and parts/optional_objects.py. The database, its Secret and
+the namespaces of workspaces must exist. What is inside coderd is not managed here.
 """
 
 from dataclasses import dataclass, field
@@ -10,17 +9,19 @@ from dataclasses import dataclass, field
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-from coder_stack.components.parts.coderd_container import coderd_container
-from coder_stack.components.parts.control_plane_workload import METRICS_PORT, ControlPlaneWorkload
-from coder_stack.components.parts.exposure import http_route, ingress
-from coder_stack.components.parts.labels import Labels
-from coder_stack.components.parts.options import (
+from coder_stack.components.parts.coderd_container import (
+    METRICS_PORT,
+    coderd_container,
+    coderd_ports,
+)
+from coder_stack.components.parts.ingress import http_route, ingress
+from coder_stack.components.parts.optional_objects import (
     disruption_budget,
     network_policy,
     service_monitor,
 )
 from coder_stack.components.parts.status import Status, conditions_of
-from coder_stack.components.parts.workload import ready_replicas
+from coder_stack.components.parts.workload import Labels, Workload, ready_replicas
 from coder_stack.components.parts.workspace_rbac import workspace_rbac
 from coder_stack.conditions import control_plane_ready
 from coder_stack.naming import workspace_role_name
@@ -31,26 +32,26 @@ __all__ = ["ControlPlane", "ControlPlaneArgs"]
 
 @dataclass(frozen=True, kw_only=True)
 class ControlPlaneArgs:
-    """What decides how coderd is deployed."""
+    """Arguments of a ControlPlane."""
 
     settings: ControlPlaneSettings = field(default_factory=ControlPlaneSettings)
     replicas: pulumi.Input[int] | None = None
-    """How many pods run now, if not as many as the settings want: the license may allow fewer."""
+    """Overrides the settings: the license may allow fewer pods."""
 
 
 class ControlPlane(pulumi.ComponentResource):
-    """coderd and what it needs to be reached and to create workspaces."""
+    """coderd, its Service, and its permissions to create workspaces."""
 
     url: pulumi.Output[str]
-    """Where coderd is reached inside the cluster."""
+    """URL inside the cluster."""
     namespace: pulumi.Input[str]
-    """Where it is; waits for the namespace if that is ours."""
+    """Namespace of coderd. Waits for the namespace if the stack creates it."""
     image: pulumi.Output[str]
-    """What the pods run."""
+    """Image of the pods."""
     ready_replicas: pulumi.Output[int]
-    """Pods that Kubernetes called ready when it was last asked."""
+    """Number of ready pods as of the last refresh."""
     phase: pulumi.Output[str]
-    """`Ready` once every wanted pod is ready, `Pending` before."""
+    """`Ready` if every wanted pod is ready, else `Pending`."""
     status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
     """ControlPlaneReady."""
@@ -61,21 +62,20 @@ class ControlPlane(pulumi.ComponentResource):
         super().__init__("coder-stack:index:ControlPlane", name, None, opts)
         want = args.settings
         self.namespace = namespace = self._namespace(name, want)
-        workload = ControlPlaneWorkload(
+        workload = Workload(
             name=name,
             object_name=want.name,
             namespace=namespace,
             labels=Labels(name="coder", instance=want.name, component="coderd", more=want.labels),
             parent=self,
-            settings=want,
         )
-        account = workload.account(want.service_account_annotations)
+        account = workload.service_account(want.service_account_annotations)
         workspace_rbac(
             name,
             object_name=workspace_role_name(want.name),
             namespaces={
                 want.namespace: namespace,
-                **{place: place for place in want.workspace_namespaces if place != want.namespace},
+                **{each: each for each in want.workspace_namespaces if each != want.namespace},
             },
             account=account,
             deployments=want.workspace_deployments,
@@ -83,11 +83,11 @@ class ControlPlane(pulumi.ComponentResource):
             parent=self,
         )
         wanted = pulumi.Output.from_input(want.replicas if args.replicas is None else args.replicas)
-        template = workload.template(want, coderd_container(workload), account)
+        template = workload.template(want, coderd_container(want), account)
         deployment = workload.deployment(want, template, replicas=wanted)
-        service = _service(workload)
-        _options(workload, service)
-        self._outputs(workload, wanted, deployment, service)
+        service = _service(workload, want)
+        _optional_objects(workload, want, service)
+        self._outputs(want, wanted, deployment, service)
 
     def _namespace(self, name: str, want: ControlPlaneSettings) -> pulumi.Input[str]:
         if not want.create_namespace:
@@ -108,14 +108,13 @@ class ControlPlane(pulumi.ComponentResource):
 
     def _outputs(
         self,
-        workload: ControlPlaneWorkload,
+        want: ControlPlaneSettings,
         wanted: pulumi.Output[int],
         deployment: apps.v1.Deployment,
         service: core.v1.Service,
     ) -> None:
-        want = workload.settings
         host = pulumi.Output.concat(
-            service.metadata.name, ".", workload.namespace, ".svc.cluster.local"
+            service.metadata.name, ".", self.namespace, ".svc.cluster.local"
         )
         self.url = pulumi.Output.concat(f"{want.scheme}://", host, f":{want.service_port}")
         self.image = pulumi.Output.from_input(want.image.reference)
@@ -137,8 +136,8 @@ class ControlPlane(pulumi.ComponentResource):
         )
 
 
-def _service(workload: ControlPlaneWorkload) -> core.v1.Service:
-    want = workload.settings.service
+def _service(workload: Workload, plane: ControlPlaneSettings) -> core.v1.Service:
+    want = plane.service
     numbers = {"http": want.port, "https": want.tls_port, "metrics": METRICS_PORT}
     return core.v1.Service(
         f"{workload.name}-service",
@@ -148,23 +147,23 @@ def _service(workload: ControlPlaneWorkload) -> core.v1.Service:
             selector=workload.labels.selector,
             ports=[
                 core.v1.ServicePortArgs(name=port, port=numbers[port], target_port=port)
-                for port in workload.ports
+                for port in coderd_ports(plane)
             ],
         ),
-        opts=workload.child(),
+        opts=workload.child_options(),
     )
 
 
-def _options(workload: ControlPlaneWorkload, service: core.v1.Service) -> None:
-    """What the config may ask for beside the Deployment and its Service."""
-    want = workload.settings
+def _optional_objects(
+    workload: Workload, want: ControlPlaneSettings, service: core.v1.Service
+) -> None:
     if want.ingress:
-        ingress(workload, want.ingress, service)
+        ingress(workload, want, want.ingress, service)
     if want.http_route:
-        http_route(workload, want.http_route, service)
+        http_route(workload, want, want.http_route, service)
     if want.pod_disruption_budget:
         disruption_budget(workload, want.pod_disruption_budget)
     if want.network_policy:
-        network_policy(workload, want.network_policy)
+        network_policy(workload, want, want.network_policy)
     if want.service_monitor:
         service_monitor(workload, want.service_monitor)

@@ -1,7 +1,7 @@
-"""The operator in coderd: a way in, our license, and what it allows; everything else follows it.
+"""The operator of coderd: its access, the license, and what the license allows.
 
-Brings nothing into the cluster. Works on any coderd that can be reached, also on one that another
-program deployed. Leaves alone what a feature is needed for: that is decided by who asks the handle.
+Creates nothing in the cluster, and works with any coderd, also one that another program deployed.
+Provisioners and proxies use its `handle`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ import pulumi
 
 from coder_stack import conditions
 from coder_stack.components.parts.operator_handle import OperatorHandle
-from coder_stack.components.parts.status import Status, conditions_of, observed
+from coder_stack.components.parts.status import Status, collect_facts, conditions_of
 from coder_stack.conditions import Condition, LicenseFacts
 from coder_stack.dynamic.entitlements import Entitlements
 from coder_stack.dynamic.license import License
@@ -21,7 +21,6 @@ from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.naming import CODERD_NAME, operator_secret_name, stack_hash
 from coder_stack.settings import (
     AccessSettings,
-    LicenseSecret,
     LicenseSettings,
     PasswordSecret,
     TokenSecret,
@@ -29,31 +28,31 @@ from coder_stack.settings import (
 
 __all__ = ["Operator", "OperatorArgs", "credential_of"]
 
-_NAME = "operator"
+_COMPONENT = "operator"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperatorArgs:
-    """How to enter, with what; `after` must be there before coderd is asked anything."""
+    """Arguments of an Operator."""
 
     connection: Mapping[str, Any]
-    """The way to coderd. Without a `credential` in it, the settings decide where the token is."""
+    """How to reach coderd. Without a `credential` in it, the settings decide where the token is."""
     settings: AccessSettings
     license: LicenseSettings
     namespace: str
-    """Of Secrets for which the settings name none."""
+    """Default namespace of Secrets in the settings."""
     token: pulumi.Input[str] | None = None
-    """A session token of an owner. Without one here or in a Secret, one is made."""
+    """A session token of an owner. Without one here or in a Secret, the stack creates one."""
     license_jwt: pulumi.Input[str] | None = None
     needed_features: Sequence[str] = ()
     after: Sequence[pulumi.Resource] = ()
+    """Resources to wait for before the first request to coderd."""
 
 
 class Operator(pulumi.ComponentResource):
-    """Operator access, the license if there is one, and the entitlements."""
+    """Operator access, the license if the stack has one, and the entitlements."""
 
     handle: OperatorHandle
-    """What provisioners and proxies need of it."""
     access: OperatorAccess
     license: License | None
     entitlements: Entitlements
@@ -68,8 +67,10 @@ class Operator(pulumi.ComponentResource):
         self._name = name
         self._args = args
         token = None if args.settings.token_secret else args.token
-        where = credential_of(args.settings, self._home(), token_given=token is not None)
-        self._connection = {"credential": where, **args.connection}
+        credential = credential_of(
+            args.settings, self._token_secret(), token_given=token is not None
+        )
+        self._connection = {"credential": credential, **args.connection}
         self.access = OperatorAccess(
             f"{name}-access",
             connection=self._connection,
@@ -77,23 +78,23 @@ class Operator(pulumi.ComponentResource):
             make_token=token is None and args.settings.token_secret is None,
             username=args.settings.username,
             email=args.settings.email,
-            password_secret=self._password_place(),
+            password_secret=self._password_secret(),
             owner=stack_hash(pulumi.get_project(), pulumi.get_stack()),
             token_name=args.settings.token_name,
             token_days=args.settings.token_days,
             wait_seconds=args.settings.wait_seconds,
-            opts=self._child(*args.after),
+            opts=self._child_options(*args.after),
         )
-        stored = self._value("license", args.license.secret)
-        self.license = self._license(stored)
+        license_secret = self._license_secret()
+        self.license = self._license(license_secret)
         self.entitlements = Entitlements(
             f"{name}-entitlements",
             connection=self._connection,
             deployment_id=self.access.deployment_id,
-            # After the license: what is read then is what the license has changed.
-            opts=self._child(self.access, *([self.license] if self.license else [])),
+            # After the license, which changes the entitlements.
+            opts=self._child_options(self.access, *([self.license] if self.license else [])),
         )
-        self.license_facts = observed(
+        self.license_facts = collect_facts(
             LicenseFacts,
             features=self.entitlements.features,
             tier=self.entitlements.tier,
@@ -103,22 +104,21 @@ class Operator(pulumi.ComponentResource):
         self.handle = OperatorHandle(
             connection=self._connection,
             deployment_id=self.access.deployment_id,
-            version=self.access.version,
             license=self.license_facts,
         )
-        self.status = self._status(stored)
+        self.status = self._status(license_secret)
         self.conditions = conditions_of(self.status)
         self.register_outputs({"conditions": self.conditions})
 
-    def _home(self) -> dict[str, str]:
-        """The Secret for a token that is made: no other operator's, in whichever stack."""
+    def _token_secret(self) -> dict[str, str]:
+        """Return the Secret for a token that the stack creates; no other operator uses it."""
         owner = stack_hash(pulumi.get_project(), pulumi.get_stack(), self._name)
         name = operator_secret_name(CODERD_NAME, owner)
         return {"namespace": self._args.namespace, "name": name}
 
-    def _license(self, stored: SecretValue | None) -> License | None:
+    def _license(self, secret: SecretValue | None) -> License | None:
         args = self._args
-        jwt = stored.value if stored else args.license_jwt
+        jwt = secret.value if secret else args.license_jwt
         if jwt is None:
             return None
         return License(
@@ -128,25 +128,26 @@ class Operator(pulumi.ComponentResource):
             deployment_id=self.access.deployment_id,
             needed_features=list(args.needed_features),
             warn_days=args.license.warn_days,
-            opts=self._child(self.access),
+            opts=self._child_options(self.access),
         )
 
-    def _value(self, what: str, ref: LicenseSecret | None) -> SecretValue | None:
+    def _license_secret(self) -> SecretValue | None:
+        ref = self._args.license.secret
         if ref is None:
             return None
         return SecretValue(
-            f"{self._name}-{what}-secret",
+            f"{self._name}-license-secret",
             namespace=ref.namespace or self._args.namespace,
             name=ref.name,
             key=ref.key,
-            opts=self._child(*self._args.after),
+            opts=self._child_options(*self._args.after),
         )
 
-    def _password_place(self) -> dict[str, str] | None:
+    def _password_secret(self) -> dict[str, str] | None:
         ref = self._args.settings.password_secret
-        return None if ref is None else secret_place(ref, self._args.namespace)
+        return None if ref is None else _secret_reference(ref, self._args.namespace)
 
-    def _status(self, stored: SecretValue | None) -> pulumi.Output[Status]:
+    def _status(self, license_secret: SecretValue | None) -> pulumi.Output[Status]:
         facts: dict[str, pulumi.Input[Any]] = {
             "user": self.access.user,
             "accepted": self.access.accepted,
@@ -156,56 +157,56 @@ class Operator(pulumi.ComponentResource):
             facts["applied"] = self.license.applied
             facts["reason"] = self.license.reason
             facts["message"] = self.license.message
-        if stored:
-            facts["license_secret_reason"] = stored.reason
-        return observed(_Seen, **facts).apply(self._judged)
+        if license_secret:
+            facts["license_secret_reason"] = license_secret.reason
+        return collect_facts(OperatorFacts, **facts).apply(self._status_of)
 
-    def _judged(self, found: "_Seen") -> Status:
+    def _status_of(self, facts: "OperatorFacts") -> Status:
         secret = self._args.settings.token_secret
         every: list[Condition] = []
         if secret:
             where = f"Secret {secret.namespace or self._args.namespace}/{secret.name}"
-            every.append(conditions.bootstrap_secret_ready(_NAME, where, found.access_reason))
+            every.append(conditions.bootstrap_secret_ready(_COMPONENT, where, facts.access_reason))
         every.append(
             conditions.operator_access_ready(
-                _NAME, found.user, accepted=found.accepted, reason=found.access_reason
+                _COMPONENT, facts.user, accepted=facts.accepted, reason=facts.access_reason
             )
         )
         if self.license:
             every.append(
                 conditions.license_applied(
-                    _NAME,
-                    applied=found.applied,
-                    reason=found.reason,
-                    message=found.message,
-                    secret_reason=found.license_secret_reason,
+                    _COMPONENT,
+                    applied=facts.applied,
+                    reason=facts.reason,
+                    message=facts.message,
+                    secret_reason=facts.license_secret_reason,
                 )
             )
         return Status(conditions=tuple(every))
 
-    def _child(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
+    def _child_options(self, *after: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
 
 
 def credential_of(
-    settings: AccessSettings, home: Mapping[str, str], *, token_given: bool
+    settings: AccessSettings, own_secret: Mapping[str, str], *, token_given: bool
 ) -> str | dict[str, str]:
-    """Where the operator's token is: in a Secret of the user's, in the config, or in our own."""
+    """Return where the operator's token is: the user's Secret, the config, or our own Secret."""
     if settings.token_secret:
-        return secret_place(settings.token_secret, home["namespace"])
+        return _secret_reference(settings.token_secret, own_secret["namespace"])
     if token_given:
         return "config"
-    return {**home, "key": "token"}
+    return {**own_secret, "key": "token"}
 
 
-def secret_place(ref: TokenSecret | PasswordSecret, namespace: str) -> dict[str, str]:
-    """A Secret of the config as dynamic resources take it; `namespace` unless it names one."""
+def _secret_reference(ref: TokenSecret | PasswordSecret, namespace: str) -> dict[str, str]:
+    """Return the Secret as dynamic resources take it; `namespace` is the default."""
     return {"namespace": ref.namespace or namespace, "name": ref.name, "key": ref.key}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
-    """Facts about the operator's access and the license."""
+class OperatorFacts:
+    """What the resources report about operator access and the license."""
 
     user: str = ""
     accepted: bool = True

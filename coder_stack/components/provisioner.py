@@ -1,8 +1,8 @@
-"""External provisioner daemons with one key: the key, its Secret, an account with rights, pods.
+"""External provisioner daemons: their key, its Secret, ServiceAccount, permissions, Deployment.
 
-The graph's own order is the rotation (K5): new key, Secret, rollout, daemons connected, old key
-deleted. Without entitlement everything is there but the key and the pods (E4). Leaves alone what
-a key is (dynamic/provisioner_key.py), and the namespaces, which exist already.
+The order of the resource graph is the rotation (K5): new key, Secret, rollout, daemons connected,
+old key deleted. Without entitlement all objects exist except the key and the pods (E4). The
+namespaces must exist.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,17 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.parts.labels import Labels
-from coder_stack.components.parts.licensed import (
-    gated_replicas,
-    material_fault,
-    material_secret,
-    revision,
-    rollout,
-)
+from coder_stack.components.parts.credential_secret import credential_fault, credential_secret
 from coder_stack.components.parts.operator_handle import OperatorHandle
 from coder_stack.components.parts.pod import Container, secret_env
-from coder_stack.components.parts.status import Status, conditions_of, observed, summary_of
-from coder_stack.components.parts.workload import Workload, ready_replicas
+from coder_stack.components.parts.status import Status, collect_facts, conditions_of, summary_of
+from coder_stack.components.parts.workload import (
+    Labels,
+    Workload,
+    licensed_replicas,
+    pod_revision,
+    ready_replicas,
+)
 from coder_stack.components.parts.workspace_rbac import workspace_rbac
 from coder_stack.conditions import (
     Condition,
@@ -47,22 +46,22 @@ __all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProvisionerArgs:
-    """What decides how the daemons are deployed, and whose they are."""
+    """Arguments of a Provisioner."""
 
     settings: ProvisionerSettings
     operator: OperatorHandle
     image: Image
-    """The control plane's: used unless the settings name another."""
+    """Default image: the control plane's."""
     url: pulumi.Input[str]
-    """Of coderd inside the cluster: used unless the settings name another."""
+    """Default URL of coderd for the daemons."""
     namespace: pulumi.Input[str]
-    """Coderd's: used unless the settings name another."""
+    """Default namespace: coderd's."""
     adopted_material: pulumi.Input[str] | None = None
-    """What the Secret `key.adoptSecret` holds; a secret."""
+    """The key in the Secret `key.adoptSecret`; a secret."""
 
 
 class Provisioner(pulumi.ComponentResource):
-    """Daemons that build workspaces for one organization."""
+    """Daemons that build workspaces of one organization."""
 
     key: ProvisionerKey
     secret: core.v1.Secret
@@ -71,7 +70,7 @@ class Provisioner(pulumi.ComponentResource):
     status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
     summary: pulumi.Output[dict[str, Any]]
-    """For the stack's outputs: which key, how old, which tags, how many daemons."""
+    """For the stack's outputs: the key, its age and tags, and the number of daemons."""
 
     def __init__(
         self, name: str, args: ProvisionerArgs, opts: pulumi.ResourceOptions | None = None
@@ -93,10 +92,10 @@ class Provisioner(pulumi.ComponentResource):
             parent=self,
         )
         self.key = self._key()
-        self._replicas = gated_replicas(want.replicas, self.key.provisioned, self.key.enabled)
+        self._replicas = licensed_replicas(want.replicas, self.key.provisioned, self.key.enabled)
         self.secret = self._secret()
-        account = self._workload.account(want.service_account_annotations)
-        rights = self._rights(account)
+        account = self._workload.service_account(want.service_account_annotations)
+        permissions = self._permissions(account)
         self._template = self._workload.template(
             want,
             self._container(),
@@ -105,10 +104,10 @@ class Provisioner(pulumi.ComponentResource):
             grace_seconds=want.termination_grace_period_seconds,
         )
         self.deployment = self._workload.deployment(
-            want, self._template, replicas=self._replicas, after=[self.secret, *rights]
+            want, self._template, replicas=self._replicas, after=[self.secret, *permissions]
         )
         self.daemons = self._daemons()
-        self.status = self._seen().apply(lambda found: _status(want, found))
+        self.status = self._facts().apply(lambda facts: _status(want, facts))
         self.conditions = conditions_of(self.status)
         self.summary = summary_of(self.status)
         self.register_outputs({"conditions": self.conditions, "summary": self.summary})
@@ -127,31 +126,31 @@ class Provisioner(pulumi.ComponentResource):
             rotate_after_days=key.rotate_after_days,
             enabled=operator.entitled(EXTERNAL_PROVISIONERS),
             adopt_material=self._args.adopted_material,
-            opts=self._workload.child(),
+            opts=self._workload.child_options(),
         )
 
     def _secret(self) -> core.v1.Secret:
         key = self._settings.key
-        return material_secret(
+        return credential_secret(
             f"{self._name}-secret",
             self._workload.metadata(
                 key.secret_name or provisioner_secret_name(self._settings.name)
             ),
             key.secret_key,
             self.key.material,
-            self._workload.child(),
+            self._workload.child_options(),
         )
 
-    def _rights(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
+    def _permissions(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
         want = self._settings
-        # The own namespace may not be known by name yet, and no namespace is called "own_".
-        home = want.namespace or "own_"
+        # The default namespace may be unknown in a preview, and no namespace can be named "own_".
+        suffix = want.namespace or "own_"
         return workspace_rbac(
             self._name,
             object_name=self._workload.object_name,
             namespaces={
                 **{each: each for each in want.workspace_namespaces},
-                home: self._workload.namespace,
+                suffix: self._workload.namespace,
             },
             account=account,
             deployments=want.workspace_deployments,
@@ -160,9 +159,9 @@ class Provisioner(pulumi.ComponentResource):
         )
 
     def _container(self) -> Container:
-        """No probe: provisionerd serves no http, and only coderd knows whether it is connected.
+        """Return the container. It has no probe: provisionerd serves no http.
 
-        Neither organization nor tags are said here: the real daemon refuses them beside a key.
+        Organization and tags are not set, because the daemon refuses them beside a key.
         """
         want = self._settings
         pod_name = {"fieldRef": {"fieldPath": "metadata.name"}}
@@ -186,18 +185,18 @@ class Provisioner(pulumi.ComponentResource):
             key_id=self.key.key_id,
             minimum=self._replicas,
             timeout_seconds=want.connect_timeout_seconds,
-            revision=revision(
+            revision=pod_revision(
                 self._template, self._replicas, self.deployment, self._args.image.reference
             ),
-            rollout=None if _names_itself(want) else rollout(self._workload),
+            rollout=None if _overrides_name(want) else self._workload.rollout(),
             enabled=self.key.enabled,
-            opts=self._workload.child(self.deployment),
+            opts=self._workload.child_options(self.deployment),
         )
 
-    def _seen(self) -> pulumi.Output["_Seen"]:
+    def _facts(self) -> pulumi.Output["ProvisionerFacts"]:
         key, daemons = self.key, self.daemons
-        return observed(
-            _Seen,
+        return collect_facts(
+            ProvisionerFacts,
             license=self._args.operator.license,
             organization=key.organization,
             key_id=key.key_id,
@@ -208,7 +207,7 @@ class Provisioner(pulumi.ComponentResource):
             key_reason=key.reason,
             deferred=key.deferred,
             secret_name=self.secret.metadata.name,
-            secret_fault=material_fault(
+            secret_fault=credential_fault(
                 self.secret, self._settings.key.secret_key, key.material_sha256
             ),
             ready=ready_replicas(self.deployment),
@@ -221,8 +220,8 @@ class Provisioner(pulumi.ComponentResource):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
-    """Facts about the key, its Secret, the pods and their daemons."""
+class ProvisionerFacts:
+    """What the resources report on the key, its Secret, the pods and their daemons."""
 
     license: LicenseFacts
     organization: str = ""
@@ -244,62 +243,62 @@ class _Seen:
 
 
 def age_in_days(created_at: str, today: date) -> int | None:
-    """Whole days since then; None for what was not made yet."""
+    """Return whole days since then; None if there is no key yet."""
     if not created_at:
         return None
     return (today - datetime.fromisoformat(created_at).astimezone(UTC).date()).days
 
 
-def _names_itself(want: ProvisionerSettings) -> bool:
-    """Whether the config gives the daemons other names than those of their pods."""
+def _overrides_name(want: ProvisionerSettings) -> bool:
+    """Tell whether the config gives the daemons other names than those of their pods."""
     flagged = any(each.split("=", 1)[0] == "--name" for each in want.args)
     return flagged or DAEMON_NAME in {*want.env, *want.secret_env}
 
 
-def _status(want: ProvisionerSettings, found: _Seen) -> Status:
+def _status(want: ProvisionerSettings, facts: ProvisionerFacts) -> Status:
     return Status(
-        conditions=_conditions(want, found),
+        conditions=_conditions(want, facts),
         summary={
             "name": want.name,
-            "organization": found.organization,
-            "keyId": found.key_id,
-            "keyName": found.key_name if found.provisioned else "",
-            "keyCreatedAt": found.created_at,
-            "keyAgeDays": age_in_days(found.created_at, datetime.now(UTC).date()),
-            "tags": found.tags,
-            "daemons": int(found.daemons),
-            "versions": found.versions,
+            "organization": facts.organization,
+            "keyId": facts.key_id,
+            "keyName": facts.key_name if facts.provisioned else "",
+            "keyCreatedAt": facts.created_at,
+            "keyAgeDays": age_in_days(facts.created_at, datetime.now(UTC).date()),
+            "tags": facts.tags,
+            "daemons": int(facts.daemons),
+            "versions": facts.versions,
         },
     )
 
 
-def _conditions(want: ProvisionerSettings, found: _Seen) -> tuple[Condition, ...]:
-    about = f"provisioner/{want.name}"
-    allowed = found.license.allows(EXTERNAL_PROVISIONERS)
-    awake = found.provisioned or allowed
+def _conditions(want: ProvisionerSettings, facts: ProvisionerFacts) -> tuple[Condition, ...]:
+    component = f"provisioner/{want.name}"
+    allowed = facts.license.allows(EXTERNAL_PROVISIONERS)
+    may_run = facts.provisioned or allowed
     return (
-        entitled("ExternalProvisionersEntitled", about, EXTERNAL_PROVISIONERS, found.license),
+        entitled("ExternalProvisionersEntitled", component, EXTERNAL_PROVISIONERS, facts.license),
         provisioner_key_ready(
-            about,
-            provisioned=found.provisioned,
-            name=found.key_name,
-            reason=found.key_reason,
-            deferred=found.deferred,
+            component,
+            provisioned=facts.provisioned,
+            name=facts.key_name,
+            reason=facts.key_reason,
+            deferred=facts.deferred,
             allowed=allowed,
         ),
         secret_ready(
             "ProvisionerKeySecretReady",
-            about,
-            found.secret_name,
-            provisioned=awake,
-            fault=found.secret_fault,
+            component,
+            facts.secret_name,
+            provisioned=may_run,
+            fault=facts.secret_fault,
         ),
-        deployment_ready(about, want.replicas, found.ready, gated=not awake),
+        deployment_ready(component, want.replicas, facts.ready, may_run=may_run),
         daemons_connected(
-            about,
-            connected=found.connected,
+            component,
+            connected=facts.connected,
             minimum=want.replicas,
-            reason=found.daemons_reason,
-            skewed=found.skewed,
+            reason=facts.daemons_reason,
+            skewed=facts.skewed,
         ),
     )

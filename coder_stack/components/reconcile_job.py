@@ -1,8 +1,8 @@
-"""A CronJob that runs `coder-stack reconcile` of this very stack, with the rights for that (D4).
+"""A CronJob that runs `coder-stack reconcile` of this stack, with the permissions for it (D4).
 
-One run at a time, on a read-only root, with nothing to write to but an empty folder. The state's
-address and the passphrase come from Secrets that somebody else makes. Leaves alone: what a
-reconcile does (operate/), its limits (`drift` in the config), and the image (Dockerfile).
+One run at a time, with a read-only root and one empty folder to write to. The backend's URL and the
+passphrase are in existing Secrets. The reconcile itself is in operate/, its limits are `drift` in
+the config, and its image is the Dockerfile's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,20 +13,19 @@ import pulumi
 import yaml
 from pulumi_kubernetes import batch, core, meta, rbac
 
-from coder_stack.components.parts.labels import Labels
 from coder_stack.components.parts.pod import secret_env
 from coder_stack.components.parts.reconcile_rbac import (
     Rule,
     cluster_rules,
     namespace_rules,
 )
-from coder_stack.components.parts.workload import Workload
+from coder_stack.components.parts.workload import Labels, Workload
 from coder_stack.naming import reconcile_cluster_role_name, reconcile_name
 from coder_stack.settings import ReconcileJobSettings, Settings
 
 __all__ = ["PROJECT", "ReconcileJob", "ReconcileJobArgs", "command", "kubeconfig"]
 
-# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
+# Some types are quoted: the SDK loads a Kubernetes API group when it is first used.
 
 PROJECT = "/srv/coder-stack"
 """Where the Dockerfile puts the project."""
@@ -39,18 +38,18 @@ _USER = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ReconcileJobArgs:
-    """Which stack, with which settings; the job is part of both."""
+    """Arguments of a ReconcileJob."""
 
     job: ReconcileJobSettings
     settings: Settings
-    """Of the whole stack: they decide which rights it takes to deploy it."""
+    """Settings of the whole stack, which determine the permissions."""
     stack: str
     """Name of the Pulumi stack."""
     namespace: pulumi.Input[str]
 
 
 class ReconcileJob(pulumi.ComponentResource):
-    """Keeps the stack converged from inside the cluster."""
+    """A CronJob that keeps the stack converged, its ServiceAccount and permissions."""
 
     cron_job: "batch.v1.CronJob"
 
@@ -71,39 +70,39 @@ class ReconcileJob(pulumi.ComponentResource):
             ),
             parent=self,
         )
-        account = self._workload.account(args.job.service_account_annotations)
-        rights = [*self._rights(account), *self._cluster_rights(account)]
+        account = self._workload.service_account(args.job.service_account_annotations)
+        permissions = [*self._roles(account), *self._cluster_role(account)]
         config = core.v1.ConfigMap(
             f"{name}-kubeconfig",
             metadata=self._workload.metadata(),
             data={"kubeconfig": kubeconfig(args.settings.kubernetes.context)},
-            opts=self._workload.child(),
+            opts=self._workload.child_options(),
         )
-        self.cron_job = self._cron_job(account, config, rights)
+        self.cron_job = self._cron_job(account, config, permissions)
         self.register_outputs({})
 
-    def _rights(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
+    def _roles(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
         made: list[pulumi.Resource] = []
-        home = self._args.settings.control_plane.namespace
-        for place, rules in namespace_rules(self._args.settings).items():
-            namespace = self._args.namespace if place == home else place
+        own = self._args.settings.control_plane.namespace
+        for name, rules in namespace_rules(self._args.settings).items():
+            namespace = self._args.namespace if name == own else name
             role = rbac.v1.Role(
-                f"{self._name}-{place}",
-                metadata=self._workload.at(namespace).metadata(),
+                f"{self._name}-{name}",
+                metadata=self._workload.in_namespace(namespace).metadata(),
                 rules=[_rule(rule) for rule in rules],
-                opts=self._workload.child(),
+                opts=self._workload.child_options(),
             )
             binding = rbac.v1.RoleBinding(
-                f"{self._name}-{place}",
-                metadata=self._workload.at(namespace).metadata(),
+                f"{self._name}-{name}",
+                metadata=self._workload.in_namespace(namespace).metadata(),
                 role_ref=_reference("Role", role.metadata.name),
                 subjects=[_subject(account)],
-                opts=self._workload.child(),
+                opts=self._workload.child_options(),
             )
             made += [role, binding]
         return made
 
-    def _cluster_rights(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
+    def _cluster_role(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
         rules = cluster_rules(self._args.settings, self._cluster_name)
         if not rules:
             return []
@@ -112,14 +111,14 @@ class ReconcileJob(pulumi.ComponentResource):
             f"{self._name}-cluster",
             metadata=metadata,
             rules=[_rule(rule) for rule in rules],
-            opts=self._workload.child(),
+            opts=self._workload.child_options(),
         )
         binding = rbac.v1.ClusterRoleBinding(
             f"{self._name}-cluster",
             metadata=metadata,
             role_ref=_reference("ClusterRole", role.metadata.name),
             subjects=[_subject(account)],
-            opts=self._workload.child(),
+            opts=self._workload.child_options(),
         )
         return [role, binding]
 
@@ -127,7 +126,7 @@ class ReconcileJob(pulumi.ComponentResource):
         self,
         account: core.v1.ServiceAccount,
         config: core.v1.ConfigMap,
-        rights: Sequence[pulumi.Resource],
+        permissions: Sequence[pulumi.Resource],
     ) -> "batch.v1.CronJob":
         job = self._args.job
         return batch.v1.CronJob(
@@ -142,14 +141,14 @@ class ReconcileJob(pulumi.ComponentResource):
                 failed_jobs_history_limit=3,
                 job_template=batch.v1.JobTemplateSpecArgs(
                     spec=batch.v1.JobSpecArgs(
-                        # A run that failed is repeated by the schedule, not at once.
+                        # The schedule repeats a failed run.
                         backoff_limit=0,
                         active_deadline_seconds=job.deadline_seconds,
                         template=self._pod(account, config),
                     )
                 ),
             ),
-            opts=self._workload.child(*rights),
+            opts=self._workload.child_options(*permissions),
         )
 
     def _pod(
@@ -205,18 +204,18 @@ class ReconcileJob(pulumi.ComponentResource):
 
 
 def command(stack: str, wait_seconds: int) -> list[str]:
-    """What the container runs."""
+    """Return the command of the container."""
     return ["coder-stack", "reconcile", "--stack", stack, "--wait", str(wait_seconds)]
 
 
 def environment(job: ReconcileJobSettings) -> list[dict[str, Any]]:
-    """Everything that Pulumi would write goes to the one folder that can be written."""
+    """Return the environment, which makes Pulumi write to the one writable folder."""
     env: list[dict[str, Any]] = [
         {"name": "HOME", "value": _WORK},
         {"name": "TMPDIR", "value": _WORK},
         {"name": "PULUMI_HOME", "value": f"{_WORK}/pulumi"},
         {"name": "PULUMI_SKIP_UPDATE_CHECK", "value": "true"},
-        # The plugin is in the image; a pod that downloads programs is a pod that can be fooled.
+        # The plugin is in the image; downloading programs at run time would be a risk.
         {"name": "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "value": "true"},
         {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
         {"name": "KUBECONFIG", "value": f"{_CONFIG}/kubeconfig"},
@@ -230,10 +229,9 @@ def environment(job: ReconcileJobSettings) -> list[dict[str, Any]]:
 
 
 def kubeconfig(context: str | None) -> str:
-    """The pod's own account, under the context that the config asks for.
+    """Return a kubeconfig with the pod's ServiceAccount under the config's context.
 
-    The program is the same inside and outside the cluster, down to the context's name: otherwise
-    the Kubernetes provider would differ from the recorded one in every run.
+    With another context the Kubernetes provider would differ from the recorded one in every run.
     """
     name = context or "in-cluster"
     cluster = {

@@ -1,9 +1,7 @@
-"""A workspace proxy: registered in coderd, and running here with the token it got there.
+"""A workspace proxy: its registration in coderd, Secret, ServiceAccount, Deployment, Service (W1).
 
-Registration, Secret, an account without rights, Deployment, Service (W1), a disruption budget if
-the config asks for one. Without entitlement everything is there but the registration and the pods
-(E4). Leaves alone DNS, ingress and certificates in front of the Service, and what the proxy tells
-coderd about itself.
+Without entitlement all objects exist except the registration and the pods (E4). DNS, ingress and
+certificates in front of the Service are not created here.
 """
 
 from collections.abc import Sequence
@@ -13,13 +11,18 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.parts.labels import Labels
-from coder_stack.components.parts.licensed import gated_replicas, material_secret, revision
+from coder_stack.components.parts.credential_secret import credential_secret
 from coder_stack.components.parts.operator_handle import OperatorHandle
-from coder_stack.components.parts.options import disruption_budget
+from coder_stack.components.parts.optional_objects import disruption_budget
 from coder_stack.components.parts.pod import Container, probe, secret_env
-from coder_stack.components.parts.status import Status, conditions_of, observed, summary_of
-from coder_stack.components.parts.workload import Workload, ready_replicas
+from coder_stack.components.parts.status import Status, collect_facts, conditions_of, summary_of
+from coder_stack.components.parts.workload import (
+    Labels,
+    Workload,
+    licensed_replicas,
+    pod_revision,
+    ready_replicas,
+)
 from coder_stack.conditions import (
     LicenseFacts,
     deployment_ready,
@@ -41,20 +44,20 @@ _HTTP_PORT = 8080
 
 @dataclass(frozen=True, kw_only=True)
 class WorkspaceProxyArgs:
-    """What decides how the proxy is registered and deployed."""
+    """Arguments of a WorkspaceProxy."""
 
     settings: ProxySettings
     operator: OperatorHandle
     image: Image
-    """The control plane's: used unless the settings name another."""
+    """Default image: the control plane's."""
     primary_url: pulumi.Input[str]
-    """Where the proxy reaches coderd: used unless the settings name another."""
+    """Default URL of coderd for the proxy."""
     namespace: pulumi.Input[str]
-    """Coderd's: used unless the settings name another."""
+    """Default namespace: coderd's."""
 
 
 class WorkspaceProxy(pulumi.ComponentResource):
-    """A proxy near its users, which relays to workspaces for coderd."""
+    """A proxy near its users that relays connections to workspaces."""
 
     registration: WorkspaceProxyRegistration
     secret: core.v1.Secret
@@ -64,7 +67,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
     status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
     summary: pulumi.Output[dict[str, Any]]
-    """For the stack's outputs: id, looks, URL, health and version as coderd saw them last."""
+    """For the stack's outputs: id, display name, URL, health and version."""
 
     def __init__(
         self, name: str, args: WorkspaceProxyArgs, opts: pulumi.ResourceOptions | None = None
@@ -86,15 +89,15 @@ class WorkspaceProxy(pulumi.ComponentResource):
             parent=self,
         )
         self.registration = self._registration()
-        self._replicas = gated_replicas(
+        self._replicas = licensed_replicas(
             want.replicas, self.registration.provisioned, self.registration.enabled
         )
         self.secret = self._secret()
         self._template = self._workload.template(
             want,
             self._container(),
-            # A proxy asks nothing of Kubernetes.
-            self._workload.account(want.service_account_annotations, automount=False),
+            # A proxy sends no requests to Kubernetes.
+            self._workload.service_account(want.service_account_annotations, automount=False),
             annotations={"checksum/secret": self.registration.proxy_token_sha256},
         )
         self.deployment = self._workload.deployment(
@@ -104,7 +107,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         if want.pod_disruption_budget:
             disruption_budget(self._workload, want.pod_disruption_budget)
         self.health = self._health()
-        self.status = self._seen().apply(lambda found: _status(want, found))
+        self.status = self._facts().apply(lambda facts: _status(want, facts))
         self.conditions = conditions_of(self.status)
         self.summary = summary_of(self.status)
         self.register_outputs({"conditions": self.conditions, "summary": self.summary})
@@ -119,17 +122,17 @@ class WorkspaceProxy(pulumi.ComponentResource):
             icon=want.icon,
             trigger=want.rotation,
             enabled=operator.entitled(WORKSPACE_PROXIES),
-            opts=self._workload.child(),
+            opts=self._workload.child_options(),
         )
 
     def _secret(self) -> core.v1.Secret:
         want = self._settings
-        return material_secret(
+        return credential_secret(
             f"{self._name}-secret",
             self._workload.metadata(want.secret_name or proxy_secret_name(want.name)),
             want.secret_key,
             self.registration.proxy_token,
-            self._workload.child(),
+            self._workload.child_options(),
         )
 
     def _container(self) -> Container:
@@ -168,7 +171,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
                 selector=self._workload.labels.selector,
                 ports=[core.v1.ServicePortArgs(name="http", port=want.port, target_port="http")],
             ),
-            opts=self._workload.child(),
+            opts=self._workload.child_options(),
         )
 
     def _health(self) -> ProxyHealth:
@@ -179,16 +182,16 @@ class WorkspaceProxy(pulumi.ComponentResource):
             proxy_id=self.registration.proxy_id,
             proxy_name=want.name,
             timeout_seconds=want.health_timeout_seconds if want.replicas else 0,
-            revision=revision(
+            revision=pod_revision(
                 self._template, self._replicas, self.deployment, self._args.image.reference
             ),
-            opts=self._workload.child(self.deployment, self.service),
+            opts=self._workload.child_options(self.deployment, self.service),
         )
 
-    def _seen(self) -> pulumi.Output["_Seen"]:
+    def _facts(self) -> pulumi.Output["ProxyFacts"]:
         registered = self.registration
-        return observed(
-            _Seen,
+        return collect_facts(
+            ProxyFacts,
             license=self._args.operator.license,
             proxy_id=registered.proxy_id,
             display_name=registered.display_name,
@@ -202,8 +205,8 @@ class WorkspaceProxy(pulumi.ComponentResource):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
-    """Facts about the registration, the pods, and what coderd says of them."""
+class ProxyFacts:
+    """What the resources report on the registration, the pods and their health."""
 
     license: LicenseFacts
     proxy_id: str = ""
@@ -216,29 +219,29 @@ class _Seen:
     ready: int = 0
 
 
-def _status(want: ProxySettings, found: _Seen) -> Status:
-    about = f"proxy/{want.name}"
-    allowed = found.license.allows(WORKSPACE_PROXIES)
-    awake = found.provisioned or allowed
+def _status(want: ProxySettings, facts: ProxyFacts) -> Status:
+    component = f"proxy/{want.name}"
+    allowed = facts.license.allows(WORKSPACE_PROXIES)
+    may_run = facts.provisioned or allowed
     return Status(
         conditions=(
-            entitled("WorkspaceProxyEntitled", about, WORKSPACE_PROXIES, found.license),
+            entitled("WorkspaceProxyEntitled", component, WORKSPACE_PROXIES, facts.license),
             proxy_registered(
-                about,
-                provisioned=found.provisioned,
-                reason=found.reason,
-                deferred=found.deferred,
+                component,
+                provisioned=facts.provisioned,
+                reason=facts.reason,
+                deferred=facts.deferred,
                 allowed=allowed,
             ),
-            deployment_ready(about, want.replicas, found.ready, gated=not awake),
-            proxy_healthy(about, provisioned=awake, health=found.health),
+            deployment_ready(component, want.replicas, facts.ready, may_run=may_run),
+            proxy_healthy(component, provisioned=may_run, health=facts.health),
         ),
         summary={
             "name": want.name,
-            "displayName": found.display_name,
-            "proxyId": found.proxy_id,
+            "displayName": facts.display_name,
+            "proxyId": facts.proxy_id,
             "accessUrl": want.access_url,
-            "health": found.health,
-            "version": found.version,
+            "health": facts.health,
+            "version": facts.version,
         },
     )

@@ -50,7 +50,9 @@ def test_an_object_that_exists_is_named_and_not_overwritten(newcomer: Deployed) 
     newcomer.configure(controlPlane={"createNamespace": False, "labels": {"mine": "yes"}})
 
     said = newcomer.failure(newcomer.up)
-    assert f'"coder" in {newcomer.project.namespace} is there already and is not this stack' in said
+    assert (
+        f'"coder" in {newcomer.project.namespace} exists and does not belong to this stack' in said
+    )
     assert newcomer.project.cluster.get(deployment) == before
 
 

@@ -56,11 +56,11 @@ class TestPods:
     ) -> None:
         plane = control_plane_ready("controlPlane", wanted, ready)
         assert (plane.type, said(plane)) == ("ControlPlaneReady", expected)
-        pods = deployment_ready("proxy/x", wanted, ready, gated=False)
+        pods = deployment_ready("proxy/x", wanted, ready, may_run=True)
         assert (pods.type, said(pods)) == ("DeploymentReady", expected)
 
     def test_E4_behind_a_closed_gate_no_pod_is_missed(self) -> None:
-        assert said(deployment_ready("proxy/x", 2, 0, gated=True)) == ("False", "NotEntitled")
+        assert said(deployment_ready("proxy/x", 2, 0, may_run=False)) == ("False", "NotEntitled")
 
     def test_S1_more_pods_than_wanted_during_a_rollout_are_no_other_message(self) -> None:
         assert control_plane_ready("c", 2, 3) == control_plane_ready("c", 2, 2)
@@ -314,7 +314,7 @@ def test_S1_messages_are_sentences_without_times_or_ids(
     late = ["tags"] if second else []
     every = [
         control_plane_ready("c", wanted, ready),
-        deployment_ready("c", wanted, ready, gated=first),
+        deployment_ready("c", wanted, ready, may_run=not first),
         bootstrap_secret_ready("c", "Secret a/b", reason),
         operator_access_ready("c", "admin"),
         license_applied("c", applied=first, reason=reason or "Error", message="Why."),

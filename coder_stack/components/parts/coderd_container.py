@@ -1,38 +1,44 @@
-"""coderd's one container: what it listens on, what it is told by its environment, what it mounts.
+"""coderd's container: its ports, environment and volumes, from the settings.
 
-Turns settings into a Container for components/pod.py and registers nothing. What the config says
-about any workload (more environment, resources, where it runs) is laid over it there.
+pod.py adds what the config says about any workload (more environment, resources, scheduling).
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from coder_stack.components.parts.control_plane_workload import (
-    HTTP_PORT,
-    METRICS_PORT,
-    TLS_PORT,
-    ControlPlaneWorkload,
-)
 from coder_stack.components.parts.pod import Container, probe, secret_env
 from coder_stack.environment import ACCESS_URL
 from coder_stack.naming import fit
 from coder_stack.settings import ControlPlaneSettings
 
-__all__ = ["coderd_container"]
+__all__ = ["METRICS_PORT", "coderd_container", "coderd_ports"]
 
+# Ports inside the pod; the Service's own are in the config.
+_HTTP_PORT = 8080
+_TLS_PORT = 8443
+METRICS_PORT = 2112
 _CERTIFICATES = "/etc/ssl/certs/coder"
 
 
-def coderd_container(workload: ControlPlaneWorkload) -> Container:
-    """The container of one pod of coderd."""
-    want = workload.settings
+def coderd_ports(want: ControlPlaneSettings) -> dict[str, int]:
+    """Return the container's ports by name."""
+    ports = {"http": _HTTP_PORT}
+    if want.tls:
+        ports["https"] = _TLS_PORT
+    if want.service_monitor:
+        ports["metrics"] = METRICS_PORT
+    return ports
+
+
+def coderd_container(want: ControlPlaneSettings) -> Container:
+    """Return the container of a pod of coderd."""
     certificates = want.tls.secret_names if want.tls else ()
     return Container(
         name="coder",
         image=want.image,
         args=["server"],
         env=_env(want),
-        ports=workload.ports,
+        ports=coderd_ports(want),
         readiness=probe(want.readiness_probe, "http"),
         liveness=probe(want.liveness_probe, "http"),
         volumes=[{"name": _volume(name), "secret": {"secretName": name}} for name in certificates],
@@ -45,7 +51,7 @@ def coderd_container(workload: ControlPlaneWorkload) -> Container:
 
 def _env(want: ControlPlaneSettings) -> list[dict[str, Any]]:
     plain = {
-        "CODER_HTTP_ADDRESS": f"0.0.0.0:{HTTP_PORT}",
+        "CODER_HTTP_ADDRESS": f"0.0.0.0:{_HTTP_PORT}",
         # Without an access URL coderd opens a tunnel to the internet.
         ACCESS_URL: want.access_url or want.in_cluster_url,
     }
@@ -71,21 +77,21 @@ def _tls(secret_names: Sequence[str]) -> dict[str, str]:
     folders = [f"{_CERTIFICATES}/{name}" for name in secret_names]
     return {
         "CODER_TLS_ENABLE": "true",
-        "CODER_TLS_ADDRESS": f"0.0.0.0:{TLS_PORT}",
+        "CODER_TLS_ADDRESS": f"0.0.0.0:{_TLS_PORT}",
         "CODER_TLS_CERT_FILE": ",".join(f"{folder}/tls.crt" for folder in folders),
         "CODER_TLS_KEY_FILE": ",".join(f"{folder}/tls.key" for folder in folders),
     }
 
 
 def _relay() -> list[dict[str, Any]]:
-    """How the pods pass connections on to each other, each at its own address.
+    """Let the pods relay connections to each other, each at its own address.
 
-    Decided by the wanted number of pods: when the license opens the gate, pods are only added.
+    The wanted number of pods decides: when the license allows more pods, the first one stays.
     """
     return [
-        # First: Kubernetes fills in only what was named before.
+        # First, as Kubernetes substitutes only variables that are defined before.
         {"name": "KUBE_POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
-        {"name": "CODER_DERP_SERVER_RELAY_URL", "value": f"http://$(KUBE_POD_IP):{HTTP_PORT}"},
+        {"name": "CODER_DERP_SERVER_RELAY_URL", "value": f"http://$(KUBE_POD_IP):{_HTTP_PORT}"},
     ]
 
 

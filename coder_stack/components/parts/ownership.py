@@ -1,9 +1,8 @@
-"""Carry on after a killed run: take over the object that it made and could not record any more.
+"""Take over objects that a killed run created but could not record, and no others.
 
-Kubernetes refuses to create an object twice, so the run after a kill would fail for good. Every
-object carries a mark of the resource that makes it. A create that meets an object takes it over if
-the mark is its own; any other object is left alone, and the create fails. An object that Pulumi has
-recorded is never looked at here.
+Kubernetes refuses to create an object twice, so every run after the kill would fail. Therefore each
+object has an annotation that identifies its resource. A create that finds an object takes it over
+if that annotation is its own; else the create fails. Only creates check, not updates.
 """
 
 import copy
@@ -25,7 +24,7 @@ from coder_stack.dynamic.runtime.props import PropsModel
 __all__ = ["MARK", "Ownership", "object_path"]
 
 MARK = "coder-stack/resource"
-"""The annotation with the mark."""
+"""The annotation that identifies the resource."""
 _LENGTH = 16
 _OK, _NOT_FOUND = 200, 404
 _TIMEOUT = (3.0, 10.0)
@@ -44,17 +43,17 @@ class _Inputs(PropsModel):
 
 @dataclass(frozen=True)
 class Ownership:
-    """Of the objects below one component. Their provider must have `upsert_existing_objects`."""
+    """Marks the objects below a component. Their provider must set `upsert_existing_objects`."""
 
     hook: pulumi.ResourceHook
 
     @classmethod
     def of(cls, name: str, cluster: Kubeconfig) -> "Ownership":
-        """For the component of that name, whose objects are in that cluster."""
-        return cls(pulumi.ResourceHook(f"{name}-refuse-foreign-objects", _refuser(cluster)))
+        """Make it for the component of that name, whose objects are in that cluster."""
+        return cls(pulumi.ResourceHook(f"{name}-refuse-foreign-objects", _hook(cluster)))
 
     def options(self) -> pulumi.ResourceOptions:
-        """For the component: all Kubernetes objects below it are marked and guarded."""
+        """Return options for the component that mark and check all Kubernetes objects below it."""
         return pulumi.ResourceOptions(transformations=[self._mark])
 
     def _mark(
@@ -63,19 +62,19 @@ class Ownership:
         props = cast("Mapping[str, Any]", args.props)
         if not args.type_.startswith("kubernetes:") or "metadata" not in props:
             return None
-        metadata = copy.copy(props["metadata"])  # two objects may have been given the same one
+        metadata = copy.copy(props["metadata"])  # two resources may share one
         assert isinstance(metadata, meta.v1.ObjectMetaArgs), args.name  # noqa: S101
         given = cast("Mapping[str, str] | None", metadata.annotations)
         metadata.annotations = {**(given or {}), MARK: _mark_of(args.type_, args.name)}
-        guard = pulumi.ResourceHookBinding(before_create=[self.hook])
-        options = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(hooks=guard))
+        hooks = pulumi.ResourceHookBinding(before_create=[self.hook])
+        options = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(hooks=hooks))
         return pulumi.ResourceTransformationResult({**props, "metadata": metadata}, options)
 
 
 def object_path(type_: str, namespace: str | None, name: str) -> str:
-    """Where the API server has the object of a Pulumi type such as `kubernetes:apps/v1:Deployment`.
+    """Return the object's API path; `type_` is a Pulumi type (`kubernetes:apps/v1:Deployment`).
 
-    The plural follows English, as it does for every kind that this program makes.
+    The plural follows English, as it does for every kind that this program creates.
     """
     _, version, kind = type_.split(":")
     root = "/api" if version.startswith("core/") else "/apis"
@@ -87,36 +86,36 @@ def object_path(type_: str, namespace: str | None, name: str) -> str:
 
 
 def _mark_of(type_: str, name: str) -> str:
-    """Differ from stack to stack and from resource to resource, and stay the same in each run."""
+    """Hash stack and resource: the same in every run, and different for any other resource."""
     where = [pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack()]
     return hashlib.sha256(json.dumps([*where, type_, name]).encode()).hexdigest()[:_LENGTH]
 
 
-def _refuser(cluster: Kubeconfig) -> Callable[[pulumi.ResourceHookArgs], None]:
+def _hook(cluster: Kubeconfig) -> Callable[[pulumi.ResourceHookArgs], None]:
     def refuse_foreign(args: pulumi.ResourceHookArgs) -> None:
         wanted = _Inputs.model_validate(args.new_inputs).metadata
-        found = _found(cluster, object_path(args.type, wanted.namespace, wanted.name))
+        found = _existing(cluster, object_path(args.type, wanted.namespace, wanted.name))
         if found is None:
             return
         where = f" in {wanted.namespace}" if wanted.namespace else ""
         what = f'{args.type.rpartition(":")[2]} "{wanted.name}"{where}'
         if found.annotations.get(MARK) != wanted.annotations[MARK]:
             raise RuntimeError(
-                f"{what} is there already and is not this stack's: import it (docs/adopt.md), "
-                "give this one another name, or delete it."
+                f"{what} exists and does not belong to this stack: import it (docs/adopt.md), "
+                "delete it, or choose another name."
             )
-        pulumi.log.info(f"{what} was left by a run that was interrupted; it is taken over.")
+        pulumi.log.info(f"{what} was created by an interrupted run; taking it over.")
 
     return refuse_foreign
 
 
-def _found(cluster: Kubeconfig, path: str) -> _Metadata | None:
-    """The metadata of an object, or None if the API server says that there is none."""
+def _existing(cluster: Kubeconfig, path: str) -> _Metadata | None:
+    """Return the object's metadata, or None if the API server says that it does not exist."""
     from urllib3 import exceptions  # noqa: PLC0415  # comes with the library below
 
     http = _client(cluster.kubeconfig, cluster.context)
     request = http.param_serialize("GET", path, auth_settings=["BearerToken"])
-    unknown = f"whether {path} is there already cannot be told: the API server"
+    unknown = f"cannot tell whether {path} exists: the API server"
     try:
         answer = http.call_api(*request, _request_timeout=_TIMEOUT)
         body = answer.read()
@@ -132,7 +131,7 @@ def _found(cluster: Kubeconfig, path: str) -> _Metadata | None:
 @cache
 def _client(kubeconfig: str | None, context: str | None) -> Any:
     """Keep one connection for the whole run."""
-    from kubernetes import client  # noqa: PLC0415  # slow, and only needed where something is made
+    from kubernetes import client  # noqa: PLC0415  # slow to load, and only needed to create objects
 
     library: Any = client
     cluster = Kubeconfig(kubeconfig=kubeconfig, context=context)

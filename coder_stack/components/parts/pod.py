@@ -1,7 +1,7 @@
-"""A pod of ours from what the config says about it: the same for coderd, daemons and proxies.
+"""Pod templates from the config, the same for coderd, daemons and proxies.
 
-The safe defaults of the security context are here and nowhere else. Leaves alone what the container
-does: command, ports, probes and its own environment come from the component.
+Sets the safe defaults of the security context. Command, ports, probes and the container's own
+environment come from the component.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,13 +35,13 @@ _POD_CONTEXT: Mapping[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
-    """What a component knows about its one container."""
+    """What a component defines about its one container."""
 
     name: str
     image: Image
     args: Sequence[pulumi.Input[str]]
     env: Sequence[Mapping[str, Any]] = ()
-    """As in Kubernetes; the workload's own come after it, and win."""
+    """As in Kubernetes; variables of the config override them."""
     ports: Mapping[str, int] = field(default_factory=dict[str, int])
     readiness: Mapping[str, Any] | None = None
     liveness: Mapping[str, Any] | None = None
@@ -58,7 +58,7 @@ def pod_template(
     annotations: Mapping[str, pulumi.Input[str]] | None = None,
     grace_seconds: int = 60,
 ) -> core.v1.PodTemplateSpecArgs:
-    """The template of a Deployment. What is empty is left out, so that a diff stays short."""
+    """Return the template of a Deployment, without empty fields, so that diffs stay short."""
     spec: dict[str, Any] = {
         "service_account_name": service_account,
         "termination_grace_period_seconds": grace_seconds,
@@ -82,10 +82,10 @@ def pod_template(
 
 
 def probe(settings: Probe, port: str, scheme: str = "HTTP") -> Mapping[str, Any] | None:
-    """`/healthz`, or None if it is switched off."""
+    """Return a probe of `/healthz`, or None if it is disabled."""
     if not settings.enabled:
         return None
-    # The API server drops a delay of zero: written out, it would look like drift.
+    # The API server drops a delay of 0, which would then look like drift.
     delay = settings.initial_delay_seconds
     return {
         "httpGet": {"path": "/healthz", "port": port, "scheme": scheme},
@@ -97,12 +97,12 @@ def probe(settings: Probe, port: str, scheme: str = "HTTP") -> Mapping[str, Any]
 
 
 def secret_env(name: str, secret: pulumi.Input[str], key: str) -> dict[str, Any]:
-    """An environment variable whose value stays in its Secret."""
+    """Return an environment variable that refers to a Secret."""
     return {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
 
 
 def merged(defaults: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults with what the config says laid over them, mapping by mapping."""
+    """Merge two mappings, and mappings within them; `over` wins."""
     result = dict(defaults)
     for key, value in over.items():
         below = result.get(key)
@@ -137,13 +137,13 @@ def _container(workload: WorkloadSettings, container: Container) -> core.v1.Cont
 
 
 def _ca_volumes(bundles: Sequence[SecretRef]) -> list[dict[str, Any]]:
-    """One volume a Secret, also if several of its keys are bundles."""
+    """Return one volume for each Secret, also if several of its keys are bundles."""
     names = dict.fromkeys(ref.name for ref in bundles)
     return [{"name": _ca_volume(name), "secret": {"secretName": name}} for name in names]
 
 
 def _ca_mount(ref: SecretRef) -> dict[str, Any]:
-    """A certificate authority as one file in the folder that Go programs read."""
+    """Mount a certificate authority as one file in the folder that Go programs read."""
     return {
         "name": _ca_volume(ref.name),
         # A Secret's name has no dot here, so no two bundles get the same file.

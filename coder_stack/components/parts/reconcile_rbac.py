@@ -1,8 +1,8 @@
-"""What an account may do that runs `pulumi up` of this stack inside the cluster: no wildcards.
+"""Permissions to run `pulumi up` of this stack inside the cluster: no wildcards. Pure.
 
-Pure. Only the kinds of object that the config makes, only in the namespaces that it names; where it
-only names a Secret, that one may be read. A Role can be handed out only by somebody who has its
-rights, so those on workspaces are here as well.
+They cover the kinds of object that the config creates, in the namespaces that it names, and `get`
+on Secrets that it refers to. Kubernetes lets an account grant only permissions that it has itself,
+so those on workspaces are included.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ __all__ = ["Rule", "cluster_rules", "namespace_rules"]
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
 _MANAGE = ("create", "delete", *_READ, "patch", "update")
-# As components/workspace_rights.py hands out.
+# At least the verbs of workspace_rbac.py.
 _WORKSPACES = (*_MANAGE, "deletecollection")
 _KEEP = ("get", "patch", "update")
 
@@ -33,36 +33,36 @@ class Rule:
 
 
 def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
-    """By namespace: everything where our objects are, less where only workspaces or Secrets are."""
+    """Return the rules by namespace: all where our objects are, fewer elsewhere."""
     plane = settings.control_plane
     own_name = reconcile_name(plane.name)
-    fleet = [*settings.provisioners, *settings.proxies]
-    homes = dict.fromkeys([plane.namespace, *(each.namespace or plane.namespace for each in fleet)])
+    others = [*settings.provisioners, *settings.proxies]
+    own = dict.fromkeys([plane.namespace, *(each.namespace or plane.namespace for each in others)])
     workspaces = [
         *plane.workspace_namespaces,
         *(name for each in settings.provisioners for name in each.workspace_namespaces),
     ]
     rules = {namespace: list(_workspace_rules()) for namespace in workspaces}
-    rules |= {namespace: [*_workspace_rules(), *_object_rules()] for namespace in homes}
+    rules |= {namespace: [*_workspace_rules(), *_object_rules()] for namespace in own}
     rules[plane.namespace] += _control_plane_rules(settings)
-    for namespace in _with_budgets(settings):
+    for namespace in _namespaces_with_budgets(settings):
         rules[namespace].append(Rule("policy", ("poddisruptionbudgets",), _MANAGE))
-    for namespace, names in _borrowed_secrets(settings).items():
+    for namespace, names in _referenced_secrets(settings).items():
         if namespace not in rules:
-            # These very rights are objects of the stack, too.
+            # The Role itself is an object of the stack, too.
             rules[namespace] = [Rule(_RBAC, ("roles", "rolebindings"), _KEEP, (own_name,))]
-        if namespace not in homes:  # there every Secret may be read
+        if namespace not in own:  # where every Secret may be read
             rules[namespace].append(Rule("", ("secrets",), ("get",), names))
     return rules
 
 
 def cluster_rules(settings: Settings, cluster_name: str) -> list[Rule]:
-    """Only for a namespace that belongs to the stack: to keep it, not to make or delete it."""
+    """Return rules to update, but not create or delete, a namespace that the stack owns."""
     if not settings.control_plane.create_namespace:
         return []
     return [
         Rule("", ("namespaces",), _KEEP, (settings.control_plane.namespace,)),
-        # These very rights are objects of the stack, too.
+        # The Role itself is an object of the stack, too.
         Rule(_RBAC, ("clusterroles", "clusterrolebindings"), _KEEP, (cluster_name,)),
     ]
 
@@ -78,14 +78,14 @@ def _workspace_rules() -> Iterable[Rule]:
 def _object_rules() -> Iterable[Rule]:
     return (
         Rule("", ("secrets", "serviceaccounts", "services"), _MANAGE),
-        # What Pulumi looks at while it waits for a rollout or a Service.
+        # Pulumi reads these while it waits for a rollout or a Service.
         Rule("", ("endpoints", "events"), _READ),
         Rule("apps", ("replicasets",), _READ),
         Rule("discovery.k8s.io", ("endpointslices",), _READ),
     )
 
 
-def _with_budgets(settings: Settings) -> Iterable[str]:
+def _namespaces_with_budgets(settings: Settings) -> Iterable[str]:
     plane = settings.control_plane
     return dict.fromkeys(
         each.namespace or plane.namespace
@@ -94,15 +94,14 @@ def _with_budgets(settings: Settings) -> Iterable[str]:
     )
 
 
-def _borrowed_secrets(settings: Settings) -> Mapping[str, tuple[str, ...]]:
-    """By namespace: the Secrets that the program itself reads and somebody else makes."""
-    # Whatever names a Secret with a namespace of its own belongs here.
+def _referenced_secrets(settings: Settings) -> Mapping[str, tuple[str, ...]]:
+    """Return, by namespace, existing Secrets that the program reads."""
+    # Add every setting that refers to a Secret in a namespace of its own.
     access = settings.access
     references = (access.token_secret, access.password_secret, settings.license.secret)
-    home = settings.control_plane.namespace
     found: dict[str, tuple[str, ...]] = {}
     for each in filter(None, references):
-        namespace = each.namespace or home
+        namespace = each.namespace or settings.control_plane.namespace
         found[namespace] = tuple(sorted({*found.get(namespace, ()), each.name}))
     return found
 

@@ -1,8 +1,8 @@
-"""What is known of a component, as one value that components hand to each other.
+"""The status of a component, computed from facts that its resources report.
 
-An object and not a mapping: `Output.all` copies every mapping and list that it is given into
-Outputs of their own, again for each who asks: an eighth of the time of a preview of fifty of them.
-Mappings are for the border, where a component or the stack registers its outputs.
+Components pass it to each other as an object and not as a mapping: `Output.all` copies every
+mapping and list into Outputs of their own, again for each reader, which takes an eighth of the time
+of a preview of fifty of them. Mappings are only for registered outputs.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,23 +13,23 @@ import pulumi
 
 from coder_stack.conditions import Condition
 
-__all__ = ["Status", "conditions_of", "observed", "summary_of"]
+__all__ = ["Status", "collect_facts", "conditions_of", "summary_of"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """As of the last look."""
+    """Conditions, and a summary for the stack's outputs."""
 
     conditions: tuple[Condition, ...]
     summary: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-def observed(kind: Callable[..., T], **facts: pulumi.Input[Any]) -> pulumi.Output[T]:
-    """Observed facts, with `kind`'s own defaults for holes.
+def collect_facts(kind: Callable[..., T], **facts: pulumi.Input[Any]) -> pulumi.Output[T]:
+    """Make a `kind` of facts, with its own defaults for those that are None.
 
-    A refresh that runs the program hands it None for every output of what it has found gone.
+    A refresh that runs the program gives None for every output of a resource that it found gone.
     """
     return pulumi.Output.all(**facts).apply(
         lambda found: kind(**{name: fact for name, fact in found.items() if fact is not None})
@@ -37,10 +37,10 @@ def observed(kind: Callable[..., T], **facts: pulumi.Input[Any]) -> pulumi.Outpu
 
 
 def conditions_of(status: pulumi.Output[Status]) -> pulumi.Output[list[dict[str, str]]]:
-    """As the stack exports them."""
+    """Return the conditions as the stack exports them."""
     return status.apply(lambda known: [each.model_dump() for each in known.conditions])
 
 
 def summary_of(status: pulumi.Output[Status]) -> pulumi.Output[dict[str, Any]]:
-    """As the stack exports it."""
+    """Return the summary as the stack exports it."""
     return status.apply(lambda known: dict(known.summary))

@@ -1,7 +1,6 @@
-"""What coderd or a provisioner may do with workspaces: a Role and its binding in each namespace.
+"""Permissions of coderd or a provisioner on workspaces: a Role and RoleBinding in each namespace.
 
-A template's pods and volumes are made with the rights of whoever runs its build. Leaves alone: the
-account, which is the caller's, and the namespaces, which exist already.
+Builds of templates create pods and volumes with them. ServiceAccount and namespaces are given.
 """
 
 from collections.abc import Mapping
@@ -25,10 +24,10 @@ def workspace_rbac(
     labels: Mapping[str, str],
     parent: pulumi.Resource,
 ) -> list[pulumi.Resource]:
-    """Every Role and RoleBinding, so that pods can wait for them.
+    """Create and return every Role and RoleBinding, so that pods can wait for them.
 
-    `namespaces` maps the name that a namespace has in the config, which is part of the resources'
-    names, to the namespace itself. `object_name` is what the objects are called in Kubernetes.
+    `namespaces` maps a suffix for the resources' names to the namespace. `object_name` is the name
+    of the Kubernetes objects.
     """
     rules = [
         rbac.v1.PolicyRuleArgs(
@@ -40,18 +39,18 @@ def workspace_rbac(
             rbac.v1.PolicyRuleArgs(api_groups=["apps"], resources=["deployments"], verbs=_VERBS)
         )
     made: list[pulumi.Resource] = []
-    for place, namespace in namespaces.items():
+    for suffix, namespace in namespaces.items():
         metadata = meta.v1.ObjectMetaArgs(
             name=object_name, namespace=namespace, labels=dict(labels)
         )
         role = rbac.v1.Role(
-            f"{name}-workspaces-{place}",
+            f"{name}-workspaces-{suffix}",
             metadata=metadata,
             rules=rules,
             opts=pulumi.ResourceOptions(parent=parent),
         )
         binding = rbac.v1.RoleBinding(
-            f"{name}-workspaces-{place}",
+            f"{name}-workspaces-{suffix}",
             metadata=metadata,
             role_ref=rbac.v1.RoleRefArgs(
                 api_group="rbac.authorization.k8s.io", kind="Role", name=role.metadata.name

@@ -7,7 +7,7 @@ from coder_stack.conditions import LicenseFacts
 
 
 def operator(*features: str, entitlement: str = "entitled") -> OperatorHandle:
-    """Coderd v2.30.0 behind a URL; without features it is unlicensed."""
+    """Return a handle; without features coderd is unlicensed."""
     license_ = LicenseFacts(
         features={name: {"entitlement": entitlement, "enabled": True} for name in features},
         tier="premium" if features else "none",
@@ -15,6 +15,5 @@ def operator(*features: str, entitlement: str = "entitled") -> OperatorHandle:
     return OperatorHandle(
         connection={"url": "https://coder.test"},
         deployment_id="d-1",
-        version="v2.30.0",
         license=pulumi.Output.from_input(license_),
     )

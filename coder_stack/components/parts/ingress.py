@@ -1,26 +1,25 @@
-"""How people reach coderd from outside the cluster: an Ingress or an HTTPRoute for its hosts.
+"""An Ingress or an HTTPRoute for coderd's hosts, to the Service's http port.
 
-Both lead to the Service's http port; the certificate people see is the controller's or Gateway's
-business. Leaves alone the controllers, the Gateway and the certificates.
+Controllers, Gateways and certificates are not created here.
 """
 
 from urllib.parse import urlsplit
 
 from pulumi_kubernetes import apiextensions, core, networking
 
-from coder_stack.components.parts.control_plane_workload import ControlPlaneWorkload
-from coder_stack.settings import HttpRoute, Ingress
+from coder_stack.components.parts.workload import Workload
+from coder_stack.settings import ControlPlaneSettings, HttpRoute, Ingress
 
 __all__ = ["http_route", "ingress"]
 
-# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
+# Some types are quoted: the SDK loads a Kubernetes API group when it is first used.
 
 
 def ingress(
-    workload: ControlPlaneWorkload, want: Ingress, service: core.v1.Service
+    workload: Workload, plane: ControlPlaneSettings, want: Ingress, service: core.v1.Service
 ) -> "networking.v1.Ingress":
-    """One rule for each host."""
-    host, wildcard = _access_host(workload), _wildcard_host(workload)
+    """Create an Ingress with one rule for each host."""
+    host, wildcard = _access_host(plane), _wildcard_host(plane)
     certificates = {host: want.tls_secret_name}
     if wildcard:
         certificates[wildcard] = want.wildcard_tls_secret_name
@@ -58,15 +57,15 @@ def ingress(
             ]
             or None,
         ),
-        opts=workload.child(),
+        opts=workload.child_options(),
     )
 
 
 def http_route(
-    workload: ControlPlaneWorkload, want: HttpRoute, service: core.v1.Service
+    workload: Workload, plane: ControlPlaneSettings, want: HttpRoute, service: core.v1.Service
 ) -> "apiextensions.CustomResource":
-    """One route for all hosts, attached to the given Gateways."""
-    backend = {"name": service.metadata.name, "port": workload.settings.service.port}
+    """Create one route for all hosts, attached to the given Gateways."""
+    backend = {"name": service.metadata.name, "port": plane.service.port}
     everything = {"path": {"type": "PathPrefix", "value": "/"}}
     return apiextensions.CustomResource(
         f"{workload.name}-http-route",
@@ -75,23 +74,21 @@ def http_route(
         metadata=workload.metadata(annotations=want.annotations),
         spec={
             "parentRefs": list(want.parent_refs),
-            "hostnames": [
-                host for host in (_access_host(workload), _wildcard_host(workload)) if host
-            ],
+            "hostnames": [host for host in (_access_host(plane), _wildcard_host(plane)) if host],
             "rules": [{"matches": [everything], "backendRefs": [backend]}],
         },
-        opts=workload.child(),
+        opts=workload.child_options(),
     )
 
 
-def _access_host(workload: ControlPlaneWorkload) -> str:
-    """The settings see to it that there is one."""
-    return urlsplit(workload.settings.access_url or "").hostname or ""
+def _access_host(plane: ControlPlaneSettings) -> str:
+    """Return the host of the access URL, which the settings require here."""
+    return urlsplit(plane.access_url or "").hostname or ""
 
 
-def _wildcard_host(workload: ControlPlaneWorkload) -> str | None:
-    """Kubernetes takes a wildcard for a whole label only: `*--apps.a.test` becomes `*.a.test`."""
-    wildcard = workload.settings.wildcard_access_url
+def _wildcard_host(plane: ControlPlaneSettings) -> str | None:
+    """Turn `*--apps.a.test` into `*.a.test`: Kubernetes takes a wildcard for a whole label only."""
+    wildcard = plane.wildcard_access_url
     if not wildcard:
         return None
     parent = wildcard.split(":")[0].split(".", 1)[1]

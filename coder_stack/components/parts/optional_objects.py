@@ -1,26 +1,30 @@
-"""What stands around pods that serve: a disruption budget, a network policy, a metrics monitor.
+"""Objects that the config may ask for: PodDisruptionBudget, NetworkPolicy, ServiceMonitor.
 
-Each is made only if the config asks for it; proxies can have the first of them. Leaves alone who
-enforces them: the network plugin and the Prometheus Operator are the cluster's.
+They take effect only if the cluster has a network plugin and the Prometheus Operator.
 """
 
 from typing import Any
 
 from pulumi_kubernetes import apiextensions, networking, policy
 
-from coder_stack.components.parts.control_plane_workload import ControlPlaneWorkload
+from coder_stack.components.parts.coderd_container import coderd_ports
 from coder_stack.components.parts.workload import Workload
-from coder_stack.settings import NetworkPolicy, PodDisruptionBudget, ServiceMonitor
+from coder_stack.settings import (
+    ControlPlaneSettings,
+    NetworkPolicy,
+    PodDisruptionBudget,
+    ServiceMonitor,
+)
 
 __all__ = ["disruption_budget", "network_policy", "service_monitor"]
 
-# Types of options are quoted: the SDK loads a Kubernetes group at its first mention.
+# Some types are quoted: the SDK loads a Kubernetes API group when it is first used.
 
 
 def disruption_budget(
     workload: Workload, want: PodDisruptionBudget
 ) -> "policy.v1.PodDisruptionBudget":
-    """At most one pod goes at a time, unless the config says otherwise."""
+    """Create a PodDisruptionBudget: one pod at a time, unless the config says otherwise."""
     most = want.max_unavailable
     if want.min_available is None and most is None:
         most = 1
@@ -28,44 +32,42 @@ def disruption_budget(
         f"{workload.name}-disruption-budget",
         metadata=workload.metadata(),
         spec=policy.v1.PodDisruptionBudgetSpecArgs(
-            selector=workload.pods(), min_available=want.min_available, max_unavailable=most
+            selector=workload.pod_selector(), min_available=want.min_available, max_unavailable=most
         ),
-        opts=workload.child(),
+        opts=workload.child_options(),
     )
 
 
 def network_policy(
-    workload: ControlPlaneWorkload, want: NetworkPolicy
+    workload: Workload, plane: ControlPlaneSettings, want: NetworkPolicy
 ) -> "networking.v1.NetworkPolicy":
-    """Connections to coderd's ports only, from everybody or from the given peers."""
+    """Create a NetworkPolicy: to coderd's ports only, from everybody or from the given peers."""
     peers: list[Any] = list(want.allow_from)
-    if peers and workload.settings.replicas > 1:
-        # The pods pass connections on to each other, whoever else is let in.
+    if peers and plane.replicas > 1:
+        # The pods relay connections to each other.
         peers.append({"podSelector": {"matchLabels": workload.labels.selector}})
     return networking.v1.NetworkPolicy(
         f"{workload.name}-network-policy",
         metadata=workload.metadata(),
         spec=networking.v1.NetworkPolicySpecArgs(
-            pod_selector=workload.pods(),
+            pod_selector=workload.pod_selector(),
             policy_types=["Ingress"],
             ingress=[
                 networking.v1.NetworkPolicyIngressRuleArgs(
                     from_=peers or None,
                     ports=[
                         networking.v1.NetworkPolicyPortArgs(port=port, protocol="TCP")
-                        for port in workload.ports.values()
+                        for port in coderd_ports(plane).values()
                     ],
                 )
             ],
         ),
-        opts=workload.child(),
+        opts=workload.child_options(),
     )
 
 
-def service_monitor(
-    workload: ControlPlaneWorkload, want: ServiceMonitor
-) -> "apiextensions.CustomResource":
-    """The Service's `metrics` port, scraped by a Prometheus that looks for these labels."""
+def service_monitor(workload: Workload, want: ServiceMonitor) -> "apiextensions.CustomResource":
+    """Create a ServiceMonitor for the `metrics` port, with the labels that Prometheus selects."""
     return apiextensions.CustomResource(
         f"{workload.name}-service-monitor",
         api_version="monitoring.coreos.com/v1",
@@ -75,5 +77,5 @@ def service_monitor(
             "selector": {"matchLabels": workload.labels.selector},
             "endpoints": [{"port": "metrics", "path": "/metrics", "interval": want.interval}],
         },
-        opts=workload.child(),
+        opts=workload.child_options(),
     )
