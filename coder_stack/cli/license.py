@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coder_stack.coderd.license import LicenseClaims, NotALicense, read_license
-from coder_stack.coderd.preflight import LicenseProblem, judge
+from coder_stack.coderd.license_problems import LicenseProblem, claims_problems
 
 __all__ = ["app"]
 
@@ -48,7 +48,7 @@ def inspect(
 ) -> None:
     """Print claims and dates. Exit 0: usable, 2: expires soon or in grace, 1: unusable."""
     claims = _claims_or_exit(file)
-    problems = judge(claims, datetime.now(UTC), deployment_id, needs or (), warn_days)
+    problems = claims_problems(claims, datetime.now(UTC), deployment_id, needs or (), warn_days)
     result = _result(problems)
     if as_json:
         typer.echo(json.dumps(_document(claims, problems, result), indent=2))

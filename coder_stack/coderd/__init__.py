@@ -1,25 +1,16 @@
-"""What this project knows of coderd's HTTP API: client, models, errors, and what is in a license.
+"""Coderd's HTTP API: a client, its models and errors, and the content of licenses.
 
-Knows nothing of Pulumi or of Kubernetes objects. Only exchange.py imports the HTTP library.
+Knows nothing of Pulumi or of Kubernetes objects. Only transport.py imports the HTTP library.
 """
 
-from coder_stack.coderd.client import (
-    Coderd,
-)
-from coder_stack.coderd.connection import (
-    Connection,
-    Deadlines,
-    TokenSource,
-    checked_token,
-    service_proxy_url,
-)
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection, Deadlines, checked_token, service_proxy_url
 from coder_stack.coderd.errors import (
     AnswerLost,
     ApiServerRefused,
     CertificateNotTrusted,
     CoderdError,
     Conflict,
-    Credential,
     CredentialMissing,
     DuplicateLicense,
     ForbiddenByRole,
@@ -28,15 +19,12 @@ from coder_stack.coderd.errors import (
     InvalidLicense,
     InvalidRequest,
     KeyRejected,
-    LicenseCheck,
-    NeverSent,
     NoAnswer,
     NotEmpty,
     NotEntitled,
     NotFound,
     PasswordLoginDisabled,
     ProtocolError,
-    ProtocolFault,
     RateLimited,
     Refused,
     RouteAbsent,
@@ -44,15 +32,7 @@ from coder_stack.coderd.errors import (
     Unauthenticated,
     Unavailable,
 )
-from coder_stack.coderd.exchange import (
-    Transport,
-    api_server_transport,
-    why_unreachable,
-)
-from coder_stack.coderd.forward_proxy import (
-    forward_proxy,
-    proxy_login,
-)
+from coder_stack.coderd.forward_proxy import forward_proxy, proxy_login
 from coder_stack.coderd.license import (
     LicenseClaims,
     NotALicense,
@@ -60,42 +40,26 @@ from coder_stack.coderd.license import (
     fingerprint,
     read_license,
 )
+from coder_stack.coderd.license_problems import LicenseProblem, license_problems
 from coder_stack.coderd.models import (
     ApiToken,
     BuildInfo,
     EntitlementsRecord,
     Feature,
-    FirstUser,
     KeyDaemons,
     KeyRecord,
     LicenseRecord,
-    LoginSession,
-    Message,
-    NewProvisionerKey,
     NewToken,
     Organization,
-    ProvisionerDaemon,
     ProxyRecord,
-    ProxyStatus,
     RegisteredProxy,
-    Role,
     Tier,
-    TokenConfig,
     User,
 )
-from coder_stack.coderd.preflight import (
-    FindingReason,
-    LicenseProblem,
-    judge,
-    preflight,
-)
 from coder_stack.coderd.reasons import Reason, entitlements_reason, license_reason
-from coder_stack.coderd.retry import (
-    Clock,
-)
-from coder_stack.coderd.tls import (
-    tls_context,
-)
+from coder_stack.coderd.retry import Clock
+from coder_stack.coderd.tls import tls_context
+from coder_stack.coderd.transport import Transport, api_server_transport, why_unreachable
 
 __all__ = [
     "AnswerLost",
@@ -108,14 +72,11 @@ __all__ = [
     "CoderdError",
     "Conflict",
     "Connection",
-    "Credential",
     "CredentialMissing",
     "Deadlines",
     "DuplicateLicense",
     "EntitlementsRecord",
     "Feature",
-    "FindingReason",
-    "FirstUser",
     "ForbiddenByRole",
     "InsecureConnection",
     "InvalidConnection",
@@ -124,14 +85,9 @@ __all__ = [
     "KeyDaemons",
     "KeyRecord",
     "KeyRejected",
-    "LicenseCheck",
     "LicenseClaims",
     "LicenseProblem",
     "LicenseRecord",
-    "LoginSession",
-    "Message",
-    "NeverSent",
-    "NewProvisionerKey",
     "NewToken",
     "NoAnswer",
     "NotALicense",
@@ -141,20 +97,14 @@ __all__ = [
     "Organization",
     "PasswordLoginDisabled",
     "ProtocolError",
-    "ProtocolFault",
-    "ProvisionerDaemon",
     "ProxyRecord",
-    "ProxyStatus",
     "RateLimited",
     "Reason",
     "Refused",
     "RegisteredProxy",
-    "Role",
     "RouteAbsent",
     "ServerFault",
     "Tier",
-    "TokenConfig",
-    "TokenSource",
     "Transport",
     "Unauthenticated",
     "Unavailable",
@@ -165,9 +115,8 @@ __all__ = [
     "find_license",
     "fingerprint",
     "forward_proxy",
-    "judge",
+    "license_problems",
     "license_reason",
-    "preflight",
     "proxy_login",
     "read_license",
     "service_proxy_url",

@@ -19,8 +19,8 @@ from coder_stack.coderd.endpoints.organizations import OrganizationEndpoints
 from coder_stack.coderd.endpoints.provisioners import ProvisionerEndpoints
 from coder_stack.coderd.endpoints.proxies import ProxyEndpoints
 from coder_stack.coderd.endpoints.server import ServerEndpoints
-from coder_stack.coderd.exchange import Exchange, Transport
 from coder_stack.coderd.retry import Clock
+from coder_stack.coderd.transport import HttpClient, Transport
 
 __all__ = ["Coderd"]
 
@@ -42,7 +42,7 @@ class Coderd(
         transport: Transport | None = None,
         clock: Clock | None = None,
     ) -> None:
-        super().__init__(connection, Exchange(connection, transport), clock or Clock())
+        super().__init__(connection, HttpClient(connection, transport), clock or Clock())
 
     def with_token(self, token: SecretStr) -> Self:
         """The same coderd for another user; they share sockets, closing one closes both."""
@@ -60,7 +60,7 @@ class Coderd(
 
     def close(self) -> None:
         """Give the sockets back."""
-        self._exchange.close()
+        self._http.close()
 
     def __enter__(self) -> Self:
         return self

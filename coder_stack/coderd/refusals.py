@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from coder_stack.coderd.call import Call
 from coder_stack.coderd.errors import (
     CoderdError,
     Conflict,
@@ -30,15 +29,16 @@ from coder_stack.coderd.errors import (
     Unauthenticated,
 )
 from coder_stack.coderd.models import List, Text
+from coder_stack.coderd.request import Request
 
-__all__ = ["Said", "refusal"]
+__all__ = ["ErrorBody", "refusal"]
 
 
 class _Validation(BaseModel):
     field: Text = ""
 
 
-class Said(BaseModel):
+class ErrorBody(BaseModel):
     """Coderd's error body."""
 
     message: str
@@ -47,144 +47,152 @@ class Said(BaseModel):
 
 
 _GIVE_A_TOKEN = "give a session token (secret config token, or access.tokenSecret)."  # noqa: S105  # no token itself
-Maker = Callable[[Call, int, Said], CoderdError]
+Maker = Callable[[Request, int, ErrorBody], CoderdError]
 
 
-def refusal(call: Call, status: int, said: Said, *, trusted: bool) -> CoderdError | None:
+def refusal(
+    request: Request, status: int, error: ErrorBody, *, trusted: bool
+) -> CoderdError | None:
     """The leaf for an error body; None if the words are not coderd's."""
     for row in _ROWS:
-        if status == row.status and row.fits(said, trusted=trusted):
-            return row.make(call, status, said)
+        if status == row.status and row.fits(error, trusted=trusted):
+            return row.make(request, status, error)
     return None
 
 
-def _unauthenticated(call: Call, status: int, _: Said) -> CoderdError:
-    why = f"coderd did not accept the {call.credential}; renew it."
-    return Unauthenticated(call.operation, why, credential=call.credential, status=status)
+def _unauthenticated(request: Request, status: int, _: ErrorBody) -> CoderdError:
+    why = f"coderd did not accept the {request.credential}; renew it."
+    return Unauthenticated(request.operation, why, credential=request.credential, status=status)
 
 
-def _suspended(call: Call, status: int, _: Said) -> CoderdError:
+def _suspended(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = "the user is suspended; activate the user or use the token of another one."
-    return Unauthenticated(call.operation, why, credential=call.credential, status=status)
+    return Unauthenticated(request.operation, why, credential=request.credential, status=status)
 
 
-def _no_password_login(call: Call, status: int, _: Said) -> CoderdError:
+def _no_password_login(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = f"password authentication is disabled in coderd; {_GIVE_A_TOKEN}"
-    return PasswordLoginDisabled(call.operation, why, status=status)
+    return PasswordLoginDisabled(request.operation, why, status=status)
 
 
-def _other_login_type(call: Call, status: int, _: Said) -> CoderdError:
+def _other_login_type(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = f"this user logs in to coderd in another way than with a password; {_GIVE_A_TOKEN}"
-    return PasswordLoginDisabled(call.operation, why, status=status)
+    return PasswordLoginDisabled(request.operation, why, status=status)
 
 
-def _key_rejected(call: Call, status: int, said: Said) -> CoderdError:
-    if call.auth != "key":
-        return _unauthenticated(call, status, said)
-    return KeyRejected(call.operation, "coderd does not know this key; rotate it.", status=status)
-
-
-def _forbidden(call: Call, status: int, _: Said) -> CoderdError:
-    why = "the token's user lacks the permission; use the token of an owner."
-    return ForbiddenByRole(call.operation, why, status=status)
-
-
-def _not_entitled(call: Call, status: int, _: Said) -> CoderdError:
-    feature = f"the feature {call.feature}" if call.feature else "a feature that this call needs"
-    why = f"no license of this deployment grants {feature}; add one that does."
-    return NotEntitled(call.operation, why, feature=call.feature, status=status)
-
-
-def _route_absent(call: Call, status: int, _: Said) -> CoderdError:
-    why = "this build of coderd has no such route; the AGPL build lacks the licensed features."
-    return RouteAbsent(call.operation, why, status=status)
-
-
-def _not_found(call: Call, status: int, _: Said) -> CoderdError:
-    why = "coderd has no such object, or the token's user may not see it."
-    return NotFound(call.operation, why, status=status)
-
-
-def _conflict(call: Call, status: int, _: Said) -> CoderdError:
-    return Conflict(
-        call.operation, "it exists already; look it up, or choose another name.", status=status
+def _key_rejected(request: Request, status: int, error: ErrorBody) -> CoderdError:
+    if request.auth != "key":
+        return _unauthenticated(request, status, error)
+    return KeyRejected(
+        request.operation, "coderd does not know this key; rotate it.", status=status
     )
 
 
-def _not_empty(call: Call, status: int, said: Said) -> CoderdError:
+def _forbidden(request: Request, status: int, _: ErrorBody) -> CoderdError:
+    why = "the token's user lacks the permission; use the token of an owner."
+    return ForbiddenByRole(request.operation, why, status=status)
+
+
+def _not_entitled(request: Request, status: int, _: ErrorBody) -> CoderdError:
+    feature = (
+        f"the feature {request.feature}" if request.feature else "a feature that this call needs"
+    )
+    why = f"no license of this deployment grants {feature}; add one that does."
+    return NotEntitled(request.operation, why, feature=request.feature, status=status)
+
+
+def _route_absent(request: Request, status: int, _: ErrorBody) -> CoderdError:
+    why = "this build of coderd has no such route; the AGPL build lacks the licensed features."
+    return RouteAbsent(request.operation, why, status=status)
+
+
+def _not_found(request: Request, status: int, _: ErrorBody) -> CoderdError:
+    why = "coderd has no such object, or the token's user may not see it."
+    return NotFound(request.operation, why, status=status)
+
+
+def _conflict(request: Request, status: int, _: ErrorBody) -> CoderdError:
+    return Conflict(
+        request.operation, "it exists already; look it up, or choose another name.", status=status
+    )
+
+
+def _not_empty(request: Request, status: int, error: ErrorBody) -> CoderdError:
     found = re.finditer(
-        r"\b(\d+) (?:workspace|template|member|group|provisioner key)s?\b", said.detail
+        r"\b(\d+) (?:workspace|template|member|group|provisioner key)s?\b", error.detail
     )
     contents = tuple(match[0] for match in found)
     # coderd finds nothing to count when the user may look into it but not delete it.
     if not contents:
-        return _forbidden(call, status, said)
+        return _forbidden(request, status, error)
     why = f"it still holds {', '.join(contents)}; remove them first."
-    return NotEmpty(call.operation, why, contents=contents, status=status)
+    return NotEmpty(request.operation, why, contents=contents, status=status)
 
 
-def _duplicate_license(call: Call, status: int, _: Said) -> CoderdError:
+def _duplicate_license(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = "this license is stored already; find it in the list of licenses."
-    return DuplicateLicense(call.operation, why, status=status)
+    return DuplicateLicense(request.operation, why, status=status)
 
 
-def _server_fault(call: Call, status: int, _: Said) -> CoderdError:
+def _server_fault(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = "coderd failed internally; look into its log."
-    return ServerFault(call.operation, why, may_have_happened=call.changes_something, status=status)
+    return ServerFault(
+        request.operation, why, may_have_happened=request.changes_something, status=status
+    )
 
 
-def _invalid(call: Call, status: int, said: Said) -> CoderdError:
+def _invalid(request: Request, status: int, error: ErrorBody) -> CoderdError:
     # Only names that the request itself has: what the answer says is not repeated.
-    named = {validation.field for validation in said.validations}
-    fields = tuple(sorted(named & {*(call.body or {}), *call.query, "name"}))
+    named = {validation.field for validation in error.validations}
+    fields = tuple(sorted(named & {*(request.body or {}), *request.query, "name"}))
     if "license" in fields:
-        return _bad_license(call, "empty", status)
+        return _bad_license(request, "empty", status)
     about = f" of {', '.join(fields)}" if fields else ""
     why = f"coderd does not allow the value{about}; correct it."
-    return InvalidRequest(call.operation, why, fields=fields, status=status)
+    return InvalidRequest(request.operation, why, fields=fields, status=status)
 
 
-def _reserved_name(call: Call, status: int, _: Said) -> CoderdError:
+def _reserved_name(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = "coderd reserves this name; choose another one."
-    return InvalidRequest(call.operation, why, fields=("name",), status=status)
+    return InvalidRequest(request.operation, why, fields=("name",), status=status)
 
 
-def _default_organization(call: Call, status: int, _: Said) -> CoderdError:
+def _default_organization(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = "coderd does not let its default organization be deleted; keep it."
-    return InvalidRequest(call.operation, why, status=status)
+    return InvalidRequest(request.operation, why, status=status)
 
 
-def _bad_password(call: Call, status: int, _: Said) -> CoderdError:
+def _bad_password(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = "coderd finds the password too weak or too long; choose a longer one of at most 64 bytes."
-    return InvalidRequest(call.operation, why, fields=("password",), status=status)
+    return InvalidRequest(request.operation, why, fields=("password",), status=status)
 
 
-def _bad_lifetime(call: Call, status: int, _: Said) -> CoderdError:
+def _bad_lifetime(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = (
         "coderd does not allow this lifetime; ask for one within the maximum of the token settings."
     )
-    return InvalidRequest(call.operation, why, fields=("lifetime",), status=status)
+    return InvalidRequest(request.operation, why, fields=("lifetime",), status=status)
 
 
-def _unknown_user(call: Call, status: int, _: Said) -> CoderdError:
+def _unknown_user(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = "coderd knows no such user; correct the user's name."
-    return InvalidRequest(call.operation, why, fields=("user",), status=status)
+    return InvalidRequest(request.operation, why, fields=("user",), status=status)
 
 
-def _wrong_deployment(call: Call, status: int, _: Said) -> CoderdError:
-    return _bad_license(call, "deployment", status)
+def _wrong_deployment(request: Request, status: int, _: ErrorBody) -> CoderdError:
+    return _bad_license(request, "deployment", status)
 
 
-def _invalid_license(call: Call, status: int, said: Said) -> CoderdError:
+def _invalid_license(request: Request, status: int, error: ErrorBody) -> CoderdError:
     for words, check in _LICENSE_CHECKS.items():
-        if words in said.detail:
-            return _bad_license(call, check, status)
-    return _bad_license(call, "other", status)
+        if words in error.detail:
+            return _bad_license(request, check, status)
+    return _bad_license(request, "other", status)
 
 
-def _bad_license(call: Call, check: LicenseCheck, status: int) -> CoderdError:
+def _bad_license(request: Request, check: LicenseCheck, status: int) -> CoderdError:
     why = f"coderd does not accept the license: {_LICENSE_FAULTS[check]}."
-    return InvalidLicense(call.operation, why, check=check, status=status)
+    return InvalidLicense(request.operation, why, check=check, status=status)
 
 
 _LICENSE_CHECKS: dict[str, LicenseCheck] = {
@@ -220,11 +228,11 @@ class _Row:
     message: str | None = None
     detail: str | None = None
 
-    def fits(self, said: Said, *, trusted: bool) -> bool:
+    def fits(self, error: ErrorBody, *, trusted: bool) -> bool:
         if self.message is None and self.detail is None:
             return trusted
-        in_message = self.message is None or re.search(self.message, said.message)
-        in_detail = self.detail is None or re.search(self.detail, said.detail)
+        in_message = self.message is None or re.search(self.message, error.message)
+        in_detail = self.detail is None or re.search(self.detail, error.detail)
         return bool(in_message and in_detail)
 
 

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
-from coder_stack.coderd.call import Call
 from coder_stack.coderd.errors import Unavailable
+from coder_stack.coderd.request import Request
 
 __all__ = ["Clock", "Deadline", "seconds_to_wait", "with_retries"]
 
@@ -54,14 +54,16 @@ class Deadline:
         return self._end - self._clock.monotonic()
 
 
-def with_retries(call: Call, attempt: Callable[[], T], deadline: Deadline, clock: Clock) -> T:
+def with_retries(request: Request, attempt: Callable[[], T], deadline: Deadline, clock: Clock) -> T:
     """The result of the first attempt that ends well, or the last error.
 
     Gives up at once, not at the deadline, when the wait that is due would outlast it.
     """
 
     def worth_another(error: BaseException) -> bool:
-        return isinstance(error, Unavailable) and (call.idempotent or not error.may_have_happened)
+        return isinstance(error, Unavailable) and (
+            request.idempotent or not error.may_have_happened
+        )
 
     def wait(state: RetryCallState) -> float:
         grown = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(state.attempt_number - 1, 10))

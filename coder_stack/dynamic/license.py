@@ -22,8 +22,8 @@ from coder_stack.coderd import (
     Reason,
     RouteAbsent,
     fingerprint,
+    license_problems,
     license_reason,
-    preflight,
     read_license,
 )
 from coder_stack.coderd.procedures.licenses import apply, find, remove, stored
@@ -111,7 +111,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
             return {}, [Problem("", f"{Reason.SECRET_MISSING}: {why}")]
         if session is not None:
             _WANTED.add(session.connection, fingerprint(jwt.get_secret_value()))
-        findings = preflight(
+        findings = license_problems(
             jwt.get_secret_value(),
             datetime.now(UTC),
             request.known.get("deployment_id") or (build and str(build.deployment_id)),

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from coder_stack.coderd import errors
-from coder_stack.coderd.preflight import FindingReason
+from coder_stack.coderd.license_problems import LicenseProblemReason
 from coder_stack.coderd.reasons import Reason
 from coder_stack.conditions import ConditionReason
 from sandbox.paths import CHECKOUT
@@ -25,7 +25,7 @@ def rows(page: str) -> dict[str, list[str]]:
 
 
 def test_every_reason_is_explained_and_no_other() -> None:
-    in_use = {*map(str, Reason), *get_args(FindingReason), *get_args(ConditionReason)}
+    in_use = {*map(str, Reason), *get_args(LicenseProblemReason), *get_args(ConditionReason)}
     assert set(rows("docs/reasons.md")) == in_use
 
 

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from coder_stack.coderd.call import Call, quoted
-from coder_stack.coderd.caller import Caller
+from coder_stack.coderd.endpoints.base import Endpoints
 from coder_stack.coderd.models import ApiModel, List, Organization
+from coder_stack.coderd.request import Request, quoted
 from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
 __all__ = ["OrganizationEndpoints"]
@@ -25,25 +25,25 @@ _WORKSPACES = TypeAdapter(_Workspaces)
 _PATH = ("api", "v2", "organizations")
 
 
-class OrganizationEndpoints(Caller):
+class OrganizationEndpoints(Endpoints):
     """Organizations. Changes take the id, which a rename does not touch."""
 
     def organizations(self) -> tuple[Organization, ...]:
         """Those the token's user may read, in no order; deleted ones are left out."""
-        call = Call(operation="list organizations", method="GET", path=_PATH)
-        return self._ask(call, _ORGANIZATIONS)
+        request = Request(operation="list organizations", method="GET", path=_PATH)
+        return self._ask(request, _ORGANIZATIONS)
 
     def organization(self, name_or_id: str = "default") -> Organization:
         """By name (any case), id, or the word `default`.
 
         By id, deleted ones are found too, and nothing in the answer says so: only the list tells.
         """
-        call = Call(
+        request = Request(
             operation=f"look up organization {quoted(name_or_id)}",
             method="GET",
             path=(*_PATH, name_or_id),
         )
-        return self._ask(call, _ORGANIZATION)
+        return self._ask(request, _ORGANIZATION)
 
     def create_organization(
         self, name: str, *, display_name: str = "", description: str = "", icon: str = ""
@@ -52,7 +52,7 @@ class OrganizationEndpoints(Caller):
 
         Without a display name coderd stores the name as one.
         """
-        call = Call(
+        request = Request(
             operation=f"create organization {quoted(name)}",
             method="POST",
             path=_PATH,
@@ -65,7 +65,7 @@ class OrganizationEndpoints(Caller):
             },
             feature=MULTIPLE_ORGANIZATIONS,
         )
-        return self._ask(call, _ORGANIZATION)
+        return self._ask(request, _ORGANIZATION)
 
     def update_organization(
         self,
@@ -86,7 +86,7 @@ class OrganizationEndpoints(Caller):
             "description": description,
             "icon": icon,
         }
-        call = Call(
+        request = Request(
             operation=f"update organization {quoted(name or organization)}",
             method="PATCH",
             path=(*_PATH, str(organization)),
@@ -94,27 +94,27 @@ class OrganizationEndpoints(Caller):
             feature=MULTIPLE_ORGANIZATIONS,
             repeatable=True,
         )
-        return self._ask(call, _ORGANIZATION)
+        return self._ask(request, _ORGANIZATION)
 
     def delete_organization(self, organization: UUID) -> None:
         """Free the name at once; may be repeated. NotEmpty while it holds anything."""
-        call = Call(
+        request = Request(
             operation=f"delete organization {quoted(organization)}",
             method="DELETE",
             path=(*_PATH, str(organization)),
             feature=MULTIPLE_ORGANIZATIONS,
         )
-        self._done(call)
+        self._done(request)
 
     def workspace_count(self, organization: UUID) -> int:
         """Count the workspaces that the token's user may read; an owner may read all.
 
         An organization that does not exist has none.
         """
-        call = Call(
+        request = Request(
             operation=f"count the workspaces of organization {quoted(organization)}",
             method="GET",
             path=("api", "v2", "workspaces"),
             query={"q": f"organization:{organization}", "limit": "1"},
         )
-        return self._ask(call, _WORKSPACES).count
+        return self._ask(request, _WORKSPACES).count

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from pydantic import SecretStr, TypeAdapter
 
-from coder_stack.coderd.call import Call, quoted
-from coder_stack.coderd.caller import Caller
+from coder_stack.coderd.endpoints.base import Endpoints
 from coder_stack.coderd.errors import KeyRejected
 from coder_stack.coderd.models import (
     KeyDaemons,
@@ -19,6 +18,7 @@ from coder_stack.coderd.models import (
     NewProvisionerKey,
     ProvisionerDaemon,
 )
+from coder_stack.coderd.request import Request, quoted
 from coder_stack.features import EXTERNAL_PROVISIONERS
 
 __all__ = ["ProvisionerEndpoints"]
@@ -30,24 +30,24 @@ _KEY_DAEMONS = TypeAdapter[tuple[KeyDaemons, ...]](List[KeyDaemons])
 _DAEMONS = TypeAdapter[tuple[ProvisionerDaemon, ...]](List[ProvisionerDaemon])
 
 
-class ProvisionerEndpoints(Caller):
+class ProvisionerEndpoints(Endpoints):
     """Keys and daemons. `organization` is a name or an id."""
 
     def provisioner_keys(self, organization: str) -> tuple[KeyRecord, ...]:
         """All keys that people made, oldest first."""
-        call = Call(
+        request = Request(
             operation=f"list provisioner keys of organization {quoted(organization)}",
             method="GET",
             path=_keys(organization),
             feature=EXTERNAL_PROVISIONERS,
         )
-        return self._ask(call, _KEYS)
+        return self._ask(request, _KEYS)
 
     def create_provisioner_key(
         self, organization: str, name: str, tags: Mapping[str, str] | None = None
     ) -> NewProvisionerKey:
         """The plaintext, shown once. Name and tags are final; the name is stored in lower case."""
-        call = Call(
+        request = Request(
             operation=f"create provisioner key {quoted(name)}",
             method="POST",
             path=_keys(organization),
@@ -55,18 +55,18 @@ class ProvisionerEndpoints(Caller):
             body={"name": name, "tags": dict(tags or {})},
             feature=EXTERNAL_PROVISIONERS,
         )
-        return self._ask(call, _NEW_KEY)
+        return self._ask(request, _NEW_KEY)
 
     def delete_provisioner_key(self, organization: str, name: str) -> None:
         """By name; NotFound if it is gone. Connected daemons stay so until they reconnect."""
-        call = Call(
+        request = Request(
             operation=f"delete provisioner key {quoted(name)}",
             method="DELETE",
             path=(*_keys(organization), name),
             success=frozenset({204}),
             feature=EXTERNAL_PROVISIONERS,
         )
-        self._done(call)
+        self._done(request)
 
     def provisioner_key_of(self, material: SecretStr) -> KeyRecord:
         """The key that this plaintext belongs to, authenticated by itself (K3); or KeyRejected."""
@@ -75,7 +75,7 @@ class ProvisionerEndpoints(Caller):
         if not re.fullmatch(r"[\x21-\x7e]+", key):
             why = "it is empty or holds characters that no key has; rotate it."
             raise KeyRejected(operation, why)
-        call = Call(
+        request = Request(
             operation=operation,
             method="GET",
             # The server ignores the last segment; a placeholder keeps the key out of access logs.
@@ -83,17 +83,17 @@ class ProvisionerEndpoints(Caller):
             auth="key",
             key=material,
         )
-        return self._ask(call, _KEY)
+        return self._ask(request, _KEY)
 
     def daemons_by_key(self, organization: str) -> tuple[KeyDaemons, ...]:
         """Keys, the built-in ones too, each with the daemons seen in the last three minutes."""
-        call = Call(
+        request = Request(
             operation=f"list daemons by key of organization {quoted(organization)}",
             method="GET",
             path=(*_keys(organization), "daemons"),
             feature=EXTERNAL_PROVISIONERS,
         )
-        return self._ask(call, _KEY_DAEMONS)
+        return self._ask(request, _KEY_DAEMONS)
 
     def provisioner_daemons(
         self,
@@ -120,13 +120,13 @@ class ProvisionerEndpoints(Caller):
             query["status"] = ",".join(status)
         if max_age is not None:
             query["max_age"] = f"{max_age // timedelta(milliseconds=1)}ms"
-        call = Call(
+        request = Request(
             operation=f"list provisioner daemons of organization {quoted(organization)}",
             method="GET",
             path=("api", "v2", "organizations", organization, "provisionerdaemons"),
             query=query,
         )
-        return self._ask(call, _DAEMONS)
+        return self._ask(request, _DAEMONS)
 
 
 def _keys(organization: str) -> tuple[str, ...]:

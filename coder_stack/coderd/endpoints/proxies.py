@@ -4,9 +4,9 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from coder_stack.coderd.call import Call, quoted
-from coder_stack.coderd.caller import Caller
+from coder_stack.coderd.endpoints.base import Endpoints
 from coder_stack.coderd.models import ApiModel, List, ProxyRecord, RegisteredProxy
+from coder_stack.coderd.request import Request, quoted
 from coder_stack.features import WORKSPACE_PROXIES
 
 __all__ = ["ProxyEndpoints"]
@@ -22,31 +22,31 @@ _REGISTERED = TypeAdapter(RegisteredProxy)
 _PATH = ("api", "v2", "workspaceproxies")
 
 
-class ProxyEndpoints(Caller):
+class ProxyEndpoints(Endpoints):
     """Workspace proxies. `proxy` is an id, or a name in its exact case."""
 
     def workspace_proxies(self) -> tuple[ProxyRecord, ...]:
         """The primary first, then the others; deleted ones are left out."""
-        call = Call(
+        request = Request(
             operation="list workspace proxies", method="GET", path=_PATH, feature=WORKSPACE_PROXIES
         )
-        return self._ask(call, _REGIONS).regions
+        return self._ask(request, _REGIONS).regions
 
     def workspace_proxy(self, proxy: str) -> ProxyRecord:
         """One proxy. By id this finds deleted ones too: look at `deleted`."""
-        call = Call(
+        request = Request(
             operation=f"look up workspace proxy {quoted(proxy)}",
             method="GET",
             path=(*_PATH, proxy),
             feature=WORKSPACE_PROXIES,
         )
-        return self._ask(call, _PROXY)
+        return self._ask(request, _PROXY)
 
     def create_workspace_proxy(
         self, name: str, *, display_name: str = "", icon: str = ""
     ) -> RegisteredProxy:
         """A registration and its token. Without display name or icon it cannot be updated later."""
-        call = Call(
+        request = Request(
             operation=f"create workspace proxy {quoted(name)}",
             method="POST",
             path=_PATH,
@@ -54,7 +54,7 @@ class ProxyEndpoints(Caller):
             body={"name": name, "display_name": display_name, "icon": icon},
             feature=WORKSPACE_PROXIES,
         )
-        return self._ask(call, _REGISTERED)
+        return self._ask(request, _REGISTERED)
 
     def update_workspace_proxy(
         self,
@@ -66,7 +66,7 @@ class ProxyEndpoints(Caller):
         regenerate_token: bool = False,
     ) -> RegisteredProxy:
         """All three texts must be given and non-empty. A new token ends the old one at once."""
-        call = Call(
+        request = Request(
             operation=f"update workspace proxy {quoted(name)}",
             method="PATCH",
             path=(*_PATH, str(proxy)),
@@ -81,14 +81,14 @@ class ProxyEndpoints(Caller):
             # A second new token would make the first, perhaps already in use, worthless.
             repeatable=not regenerate_token,
         )
-        return self._ask(call, _REGISTERED)
+        return self._ask(request, _REGISTERED)
 
     def delete_workspace_proxy(self, proxy: str) -> None:
         """Frees the name at once. By name NotFound if it is gone; by id it may be repeated."""
-        call = Call(
+        request = Request(
             operation=f"delete workspace proxy {quoted(proxy)}",
             method="DELETE",
             path=(*_PATH, proxy),
             feature=WORKSPACE_PROXIES,
         )
-        self._done(call)
+        self._done(request)

@@ -16,7 +16,7 @@ from coder_stack.coderd import (
     NotALicense,
     find_license,
     fingerprint,
-    preflight,
+    license_problems,
     read_license,
 )
 from tests.unit.coderd.fakes import ID, NOW, TIME
@@ -26,7 +26,7 @@ PREMIUM_ONLY = {"custom_roles", "multiple_organizations"}
 
 
 def reasons(text: str, **how: Any) -> list[tuple[str, str]]:
-    return [(found.severity, found.reason) for found in preflight(text, NOW, **how)]
+    return [(found.severity, found.reason) for found in license_problems(text, NOW, **how)]
 
 
 def test_L8_both_dates_are_read() -> None:
@@ -174,12 +174,12 @@ def test_L8_a_token_of_another_kind_is_not_a_license() -> None:
     text = jwt.encode(claims(), "x" * 32, algorithm="HS256")
 
     assert reasons(text) == [("error", "InvalidClaims")]
-    (found,) = preflight(text, NOW)
+    (found,) = license_problems(text, NOW)
     assert "alg, kid missing or wrong" in found.message
 
 
 def test_a_claim_is_named_by_its_own_name() -> None:
-    (found,) = preflight(license_text(version=2, account_id=None), NOW)
+    (found,) = license_problems(license_text(version=2, account_id=None), NOW)
 
     assert "version, account_id missing or wrong" in found.message
 
@@ -219,13 +219,13 @@ ANYTHING = st.recursive(
 def test_any_bytes_are_a_license_or_not_one(raw: bytes) -> None:
     text = raw.decode("utf-8", "replace")
 
-    assert [f.reason for f in preflight(text, NOW)] == ["NotAJwt"]
+    assert [f.reason for f in license_problems(text, NOW)] == ["NotAJwt"]
     assert len(fingerprint(text)) == 64
 
 
 @given(st.text(alphabet='aAbB09-_.={}"', max_size=60))
 def test_any_text_that_looks_like_a_jwt_is_judged(text: str) -> None:
-    assert preflight(text, NOW)
+    assert license_problems(text, NOW)
 
 
 @settings(deadline=None)
@@ -236,7 +236,7 @@ def test_any_text_that_looks_like_a_jwt_is_judged(text: str) -> None:
 def test_any_claims_are_judged(changes: dict[str, Any], warn_days: int) -> None:
     text = signed(claims() | changes)
 
-    for found in preflight(text, NOW, ID, ["workspace_proxy"], warn_days, telemetry=False):
+    for found in license_problems(text, NOW, ID, ["workspace_proxy"], warn_days, telemetry=False):
         assert found.message.endswith(".")
         assert text not in found.message
 

@@ -12,9 +12,9 @@ from typing import Literal
 
 from coder_stack.coderd.license import LicenseClaims, NotALicense, read_license
 
-__all__ = ["FindingReason", "LicenseProblem", "judge", "preflight"]
+__all__ = ["LicenseProblem", "LicenseProblemReason", "claims_problems", "license_problems"]
 
-FindingReason = Literal[
+LicenseProblemReason = Literal[
     "NotAJwt", "InvalidClaims", "Expired", "NotYetValid", "WrongDeployment", "FeatureMissing",
     "TelemetryRequired", "InGrace", "ExpiringSoon",
 ]  # fmt: skip
@@ -28,11 +28,11 @@ class LicenseProblem:
     """One thing to know about a license; the message is a stable sentence without secrets."""
 
     severity: Literal["error", "warning"]
-    reason: FindingReason
+    reason: LicenseProblemReason
     message: str
 
 
-def preflight(
+def license_problems(
     text: str,
     now: datetime,
     deployment_id: str | None = None,
@@ -50,10 +50,12 @@ def preflight(
         claims = read_license(text)
     except NotALicense as error:
         return [LicenseProblem("error", "NotAJwt", f"The license {error}.")]
-    return judge(claims, now, deployment_id, needed_features, warn_days, telemetry=telemetry)
+    return claims_problems(
+        claims, now, deployment_id, needed_features, warn_days, telemetry=telemetry
+    )
 
 
-def judge(
+def claims_problems(
     claims: LicenseClaims,
     now: datetime,
     deployment_id: str | None = None,

@@ -12,11 +12,11 @@ from pydantic import SecretStr
 
 from coder_stack.coderd.errors import Credential, InvalidRequest
 
-__all__ = ["Call", "quoted"]
+__all__ = ["Request", "quoted"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class Request:
     """`operation` completes "Cannot …"; `path` are unescaped segments below the base URL."""
 
     operation: str

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from coder_stack.coderd import refusals as say
-from coder_stack.coderd.call import Call
+from coder_stack.coderd import refusals
 from coder_stack.coderd.errors import (
     AnswerLost,
     ApiServerRefused,
@@ -27,10 +26,11 @@ from coder_stack.coderd.errors import (
     ServerFault,
     Unavailable,
 )
-from coder_stack.coderd.exchange import Answer, Failure
+from coder_stack.coderd.request import Request
 from coder_stack.coderd.retry import seconds_to_wait
+from coder_stack.coderd.transport import Failure, Response
 
-__all__ = ["error_in", "parsed"]
+__all__ = ["error_of", "parse"]
 
 T = TypeVar("T")
 
@@ -41,85 +41,85 @@ class _KubernetesStatus(BaseModel):
     message: str = ""
 
 
-def parsed(call: Call, answer: Answer, shape: TypeAdapter[T]) -> T | ProtocolError:
+def parse(request: Request, response: Response, shape: TypeAdapter[T]) -> T | ProtocolError:
     """The body of a good answer as a model."""
     try:
-        return shape.validate_json(answer.body)
+        return shape.validate_json(response.body)
     except ValidationError as error:
         json_at_all = all(problem["type"] != "json_invalid" for problem in error.errors())
     fault = "shape" if json_at_all else "not-json"
     what = "JSON of another shape than coderd's" if json_at_all else "something that is not JSON"
     why = f"the answer is {what}; check that the URL leads to coderd."
     return ProtocolError(
-        call.operation,
+        request.operation,
         why,
         fault=fault,
-        may_have_happened=call.changes_something,
-        status=answer.status,
+        may_have_happened=request.changes_something,
+        status=response.status,
     )
 
 
-def error_in(
-    call: Call, outcome: Answer | Failure, base_url: str, now: datetime
+def error_of(
+    request: Request, outcome: Response | Failure, base_url: str, now: datetime
 ) -> CoderdError | None:
     """The error that the outcome of an attempt stands for; None if it is a good answer."""
     if isinstance(outcome, Failure):
-        return _FAILURES[outcome](call, base_url)
-    if outcome.status in call.success:
+        return _FAILURES[outcome](request, base_url)
+    if outcome.status in request.success:
         return None
     if 300 <= outcome.status < 400:
-        return _redirected(call, outcome, base_url)
+        return _redirected(request, outcome, base_url)
     wait = seconds_to_wait(outcome.retry_after, now)
     if outcome.status == 429:
         why = "too many requests in a short time; try again later."
-        return RateLimited(call.operation, why, status=429, retry_after=wait)
+        return RateLimited(request.operation, why, status=429, retry_after=wait)
     by_kubernetes = None if outcome.from_coderd else _model(_KubernetesStatus, outcome.body)
     if by_kubernetes is not None:
-        return _of_api_server(call, outcome, by_kubernetes, wait)
+        return _of_api_server(request, outcome, by_kubernetes, wait)
     if outcome.status in (502, 503, 504):
         why = "coderd does not answer at the moment; try again later."
-        doubt = call.changes_something
+        doubt = request.changes_something
         return Unavailable(
-            call.operation, why, may_have_happened=doubt, status=outcome.status, retry_after=wait
+            request.operation, why, may_have_happened=doubt, status=outcome.status, retry_after=wait
         )
-    return _refused(call, outcome)
+    return _refused(request, outcome)
 
 
-def _refused(call: Call, answer: Answer) -> CoderdError:
-    said = _model(say.Said, answer.body)
-    if said is not None:
-        known = say.refusal(call, answer.status, said, trusted=answer.from_coderd)
+def _refused(request: Request, response: Response) -> CoderdError:
+    body = _model(refusals.ErrorBody, response.body)
+    if body is not None:
+        known = refusals.refusal(request, response.status, body, trusted=response.from_coderd)
         if known is not None:
             return known
-    if answer.from_coderd and answer.status >= 500:
+    if response.from_coderd and response.status >= 500:
         why = "coderd failed internally; look into its log."
-        doubt = call.changes_something
-        return ServerFault(call.operation, why, may_have_happened=doubt, status=answer.status)
-    if answer.from_coderd and answer.status == 405 and call.feature:
+        doubt = request.changes_something
+        return ServerFault(request.operation, why, may_have_happened=doubt, status=response.status)
+    if response.from_coderd and response.status == 405 and request.feature:
         # The AGPL build reads organizations on the same path, so it says no to the method alone.
         why = "this build of coderd cannot do that; the AGPL build lacks the licensed features."
-        return RouteAbsent(call.operation, why, status=405)
-    if answer.from_coderd:
+        return RouteAbsent(request.operation, why, status=405)
+    if response.from_coderd:
         return _protocol(
-            call, "status", "coderd gave an answer that this call does not have", answer.status
+            request, "status", "coderd gave an answer that this call does not have", response.status
         )
-    return _protocol(call, "not-coderd", "something else than coderd answered", answer.status)
+    return _protocol(request, "not-coderd", "something else than coderd answered", response.status)
 
 
-def _redirected(call: Call, answer: Answer, base_url: str) -> ProtocolError:
+def _redirected(request: Request, response: Response, base_url: str) -> ProtocolError:
     why = "the server answered with a redirect, which is not followed; "
-    own, target = urlsplit(base_url), _split(answer.location)
+    own, target = urlsplit(base_url), _split(response.location)
     if own.scheme == "http" and target == ("https", own.hostname):
         why += "set the URL to https."
     else:
         why += "set the URL to the address where coderd really is."
     return ProtocolError(
-        call.operation,
+        request.operation,
         why,
         fault="redirect",
         # All but 303 say "ask there instead": nothing was done here.
-        may_have_happened=call.changes_something and answer.status == 303,
-        status=answer.status,
+        may_have_happened=request.changes_something and response.status == 303,
+        status=response.status,
     )
 
 
@@ -132,24 +132,24 @@ def _split(location: str | None) -> tuple[str, str | None] | None:
 
 
 def _of_api_server(
-    call: Call, answer: Answer, status: _KubernetesStatus, wait: float | None
+    request: Request, response: Response, status: _KubernetesStatus, wait: float | None
 ) -> CoderdError:
-    if answer.status >= 500:
+    if response.status >= 500:
         # Both are said before anything was passed on to a pod.
         untouched = re.search(r"no endpoints available|dial tcp", status.message) is not None
         why = "the Kubernetes API server finds no ready endpoint of coderd; wait for its pods."
         return Unavailable(
-            call.operation,
+            request.operation,
             why,
-            may_have_happened=call.changes_something and not untouched,
-            status=answer.status,
+            may_have_happened=request.changes_something and not untouched,
+            status=response.status,
             retry_after=wait,
         )
     why = _API_SERVER_REFUSALS.get(
-        answer.status,
+        response.status,
         "the Kubernetes API server refused to pass the call on; check the connection.",
     )
-    return ApiServerRefused(call.operation, why, status=answer.status)
+    return ApiServerRefused(request.operation, why, status=response.status)
 
 
 _API_SERVER_REFUSALS = {
@@ -160,57 +160,59 @@ _API_SERVER_REFUSALS = {
 
 
 def _protocol(
-    call: Call, fault: Literal["status", "not-coderd"], what: str, status: int
+    request: Request, fault: Literal["status", "not-coderd"], what: str, status: int
 ) -> ProtocolError:
     why = f"{what} (status {status}); check that the URL leads to coderd."
-    doubt = call.changes_something
-    return ProtocolError(call.operation, why, fault=fault, may_have_happened=doubt, status=status)
+    doubt = request.changes_something
+    return ProtocolError(
+        request.operation, why, fault=fault, may_have_happened=doubt, status=status
+    )
 
 
-def _not_sent(call: Call, base_url: str) -> CoderdError:
+def _not_sent(request: Request, base_url: str) -> CoderdError:
     why = f"no connection to coderd at {base_url}; check that it runs and can be reached."
-    return Unavailable(call.operation, why)
+    return Unavailable(request.operation, why)
 
 
-def _not_passed_on(call: Call, base_url: str) -> CoderdError:
+def _not_passed_on(request: Request, base_url: str) -> CoderdError:
     why = (
         f"the proxy on the way to {base_url} does not connect to it; check proxy-url in the "
         "kubeconfig, or HTTPS_PROXY and NO_PROXY."
     )
-    return Unavailable(call.operation, why)
+    return Unavailable(request.operation, why)
 
 
-def _lost(call: Call, _: str) -> CoderdError:
+def _lost(request: Request, _: str) -> CoderdError:
     why = "the connection broke or the time was up before an answer came."
-    if call.idempotent:
-        return Unavailable(call.operation, why, may_have_happened=call.changes_something)
-    return AnswerLost(call.operation, why, may_have_happened=True)
+    if request.idempotent:
+        return Unavailable(request.operation, why, may_have_happened=request.changes_something)
+    return AnswerLost(request.operation, why, may_have_happened=True)
 
 
-def _untrusted(call: Call, base_url: str) -> CoderdError:
+def _untrusted(request: Request, base_url: str) -> CoderdError:
     why = f"the certificate of {base_url} is not trusted; set the CA bundle that signed it."
-    return CertificateNotTrusted(call.operation, why)
+    return CertificateNotTrusted(request.operation, why)
 
 
-def _unsendable(call: Call, _: str) -> CoderdError:
+def _unsendable(request: Request, _: str) -> CoderdError:
     return InvalidConnection(
-        call.operation, "the request cannot be written as HTTP; check the settings."
+        request.operation, "the request cannot be written as HTTP; check the settings."
     )
 
 
-def _too_large(call: Call, _: str) -> CoderdError:
+def _too_large(request: Request, _: str) -> CoderdError:
     why = "the answer is larger than any of coderd's; check that the URL leads to coderd."
-    doubt = call.changes_something
-    return ProtocolError(call.operation, why, fault="too-large", may_have_happened=doubt)
+    doubt = request.changes_something
+    return ProtocolError(request.operation, why, fault="too-large", may_have_happened=doubt)
 
 
-def _garbled(call: Call, _: str) -> CoderdError:
+def _garbled(request: Request, _: str) -> CoderdError:
     why = "the answer cannot be decoded; check what stands between here and coderd."
-    doubt = call.changes_something
-    return ProtocolError(call.operation, why, fault="not-json", may_have_happened=doubt)
+    doubt = request.changes_something
+    return ProtocolError(request.operation, why, fault="not-json", may_have_happened=doubt)
 
 
-_FAILURES: dict[Failure, Callable[[Call, str], CoderdError]] = {
+_FAILURES: dict[Failure, Callable[[Request, str], CoderdError]] = {
     Failure.NOT_SENT: _not_sent,
     Failure.NOT_PASSED_ON: _not_passed_on,
     Failure.LOST: _lost,

@@ -19,13 +19,20 @@ from urllib.parse import quote, urlencode
 import httpx
 from pydantic import SecretStr
 
-from coder_stack.coderd.call import Call
 from coder_stack.coderd.connection import Connection
 from coder_stack.coderd.errors import InvalidConnection
+from coder_stack.coderd.request import Request
 from coder_stack.coderd.retry import Deadline
 from coder_stack.coderd.tls import tls_context
 
-__all__ = ["Answer", "Exchange", "Failure", "Transport", "api_server_transport", "why_unreachable"]
+__all__ = [
+    "Failure",
+    "HttpClient",
+    "Response",
+    "Transport",
+    "api_server_transport",
+    "why_unreachable",
+]
 
 Transport = httpx.BaseTransport
 """What tests and other ways in plug into a client."""
@@ -49,7 +56,7 @@ class Failure(Enum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """What came back, reduced to what decides."""
 
     status: int
@@ -60,7 +67,7 @@ class Answer:
     location: str | None = field(default=None, repr=False)
 
 
-class Exchange:
+class HttpClient:
     """A pool of connections to one coderd; safe to share between threads."""
 
     def __init__(self, connection: Connection, transport: Transport | None = None) -> None:
@@ -87,7 +94,9 @@ class Exchange:
         """Give the sockets back."""
         self._http.close()
 
-    def send(self, call: Call, token: SecretStr | None, deadline: Deadline) -> Answer | Failure:
+    def send(
+        self, request: Request, token: SecretStr | None, deadline: Deadline
+    ) -> Response | Failure:
         """One attempt, not longer than what is left of the deadline."""
         left = deadline.left()
         if left <= 0:
@@ -96,19 +105,19 @@ class Exchange:
         read = min(limits.read, left)
         timeout = httpx.Timeout(connect=min(limits.connect, left), read=read, write=read, pool=left)
         try:
-            request = self._http.build_request(
-                call.method,
-                self._url(call),
-                headers=_headers(call, token),
-                content=None if call.body is None else json.dumps(call.body, default=_reveal),
+            outgoing = self._http.build_request(
+                request.method,
+                self._url(request),
+                headers=_headers(request, token),
+                content=None if request.body is None else json.dumps(request.body, default=_reveal),
                 timeout=timeout,
             )
         except (httpx.InvalidURL, ValueError):
             return Failure.UNSENDABLE
         try:
-            response = self._http.send(request, stream=True)
-            with contextlib.closing(response):
-                body = _read(response, deadline)
+            incoming = self._http.send(outgoing, stream=True)
+            with contextlib.closing(incoming):
+                body = _read(incoming, deadline)
         except httpx.ProxyError:
             return Failure.NOT_PASSED_ON
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as e:
@@ -119,11 +128,11 @@ class Exchange:
             return Failure.GARBLED
         except (httpx.HTTPError, OSError):
             return Failure.LOST
-        return body if isinstance(body, Failure) else _answer(response, body)
+        return body if isinstance(body, Failure) else _reduce(incoming, body)
 
-    def _url(self, call: Call) -> str:
-        path = "/".join(quote(segment, safe="") for segment in call.path)
-        query = f"?{urlencode(call.query)}" if call.query else ""
+    def _url(self, request: Request) -> str:
+        path = "/".join(quote(segment, safe="") for segment in request.path)
+        query = f"?{urlencode(request.query)}" if request.query else ""
         return f"{self._connection.base_url}/{path}{query}"
 
 
@@ -191,12 +200,12 @@ class _WithBearer(httpx.BaseTransport):
         self._inner.close()
 
 
-def _headers(call: Call, token: SecretStr | None) -> dict[str, str]:
-    headers = {} if call.body is None else {"Content-Type": "application/json"}
-    if call.auth == "token" and token is not None:
+def _headers(request: Request, token: SecretStr | None) -> dict[str, str]:
+    headers = {} if request.body is None else {"Content-Type": "application/json"}
+    if request.auth == "token" and token is not None:
         headers[_TOKEN_HEADER] = token.get_secret_value()
-    if call.auth == "key" and call.key is not None:
-        headers[_KEY_HEADER] = call.key.get_secret_value()
+    if request.auth == "key" and request.key is not None:
+        headers[_KEY_HEADER] = request.key.get_secret_value()
     return headers
 
 
@@ -206,10 +215,10 @@ def _reveal(value: object) -> object:
     return str(value)  # UUIDs
 
 
-def _read(response: httpx.Response, deadline: Deadline) -> bytes | Failure:
+def _read(incoming: httpx.Response, deadline: Deadline) -> bytes | Failure:
     """The body, chunk by chunk: the library's read timeout starts anew with every chunk."""
     body = bytearray()
-    for chunk in response.iter_bytes():
+    for chunk in incoming.iter_bytes():
         body += chunk
         if len(body) > _LARGEST_ANSWER:
             return Failure.TOO_LARGE
@@ -218,13 +227,13 @@ def _read(response: httpx.Response, deadline: Deadline) -> bytes | Failure:
     return bytes(body)
 
 
-def _answer(response: httpx.Response, body: bytes) -> Answer:
-    return Answer(
-        status=response.status_code,
+def _reduce(incoming: httpx.Response, body: bytes) -> Response:
+    return Response(
+        status=incoming.status_code,
         body=body,
-        from_coderd="X-Coder-Build-Version" in response.headers,
-        retry_after=response.headers.get("Retry-After"),
-        location=response.headers.get("Location"),
+        from_coderd="X-Coder-Build-Version" in incoming.headers,
+        retry_after=incoming.headers.get("Retry-After"),
+        location=incoming.headers.get("Location"),
     )
 
 
