@@ -180,7 +180,7 @@ def test_D2_what_only_the_config_asks_for_is_told_apart_from_what_somebody_did(
 def test_D2_what_cannot_be_looked_at_is_an_error_of_one_sentence(small: Drifting) -> None:
     """Never drift: nothing is known. Each is one line on stderr or in the report."""
     expected = {
-        "wrong passphrase": "The passphrase does not fit the stack",
+        "wrong passphrase": "The passphrase does not match the stack",
         "no such stack": "There is no stack `nobody` in this backend.",
         "locked": "Another update of the stack is running, held by ann@laptop (pid 4242)",
         "coderd": "ServerFault: operator access, read: Cannot ask coderd for its build",
