@@ -1,8 +1,7 @@
-"""The whole stack config as one typed tree: what may be set, with which default, and what is wrong.
+"""The stack's config as typed settings: fields, defaults and checks.
 
-Read once, by __main__.py, before any resource exists. Each field is described once, where it is
-declared; docs/configuration.md and its JSON schema are generated from there. Secrets do not pass
-through here: they stay Pulumi secrets all the way.
+__main__.py loads it before any resource exists. docs/configuration.md and its JSON schema are
+generated from the fields' descriptions. Secrets of the config are not part of it.
 """
 
 from coder_stack.settings.access import (
@@ -24,13 +23,14 @@ from coder_stack.settings.control_plane import (
     Tls,
 )
 from coder_stack.settings.drift import DriftSettings, IgnoreRule
-from coder_stack.settings.fleet import KeySettings, ProvisionerSettings, ProxySettings
 from coder_stack.settings.hints import hints
 from coder_stack.settings.loading import SECRETS, ConfigError, load
 from coder_stack.settings.part import Part, SecretRef
+from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.tree import KubernetesSettings, Settings
 from coder_stack.settings.workload import Image, Probe, Resources, WorkloadSettings
+from coder_stack.settings.workspace_proxy import ProxySettings
 
 __all__ = [
     "SECRETS",

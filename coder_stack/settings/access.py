@@ -109,8 +109,8 @@ class AccessSettings(Part):
         default=180, ge=1, le=900, description="How long to wait for coderd to start."
     )
 
-    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """One connection and one credential."""
+    def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
+        """Require one connection and one credential."""
         if self.url and self.through_api_server:
             yield Clash("throughApiServer", "set this or url, not both")
         if self.password_secret and self.token_secret:

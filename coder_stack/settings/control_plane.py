@@ -110,8 +110,8 @@ class PodDisruptionBudget(Part):
         default=None, description="Pods that may be unavailable. Default: 1, if neither is set."
     )
 
-    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """Kubernetes takes one of the two."""
+    def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
+        """Refuse both fields: Kubernetes takes one."""
         if self.min_available is not None and self.max_unavailable is not None:
             yield Clash("maxUnavailable", "set this or minAvailable, not both")
 
@@ -185,13 +185,13 @@ class ControlPlaneSettings(WorkloadSettings):
         default=(), strict=False, description="Additional existing namespaces for workspaces."
     )
 
-    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """Hosts and ports, beside what is true of any workload."""
-        yield from super().clashes(unsure)
+    def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
+        """Check hosts and ports, and what is true of any workload."""
+        yield from super().clashes(invalid)
         for field, given in (("ingress", self.ingress), ("httpRoute", self.http_route)):
-            if given and not self.access_url and "accessUrl" not in unsure:
+            if given and not self.access_url and "accessUrl" not in invalid:
                 yield Clash(field, "needs accessUrl, which names the host")
-        wildcard_missing = not self.wildcard_access_url and "wildcardAccessUrl" not in unsure
+        wildcard_missing = not self.wildcard_access_url and "wildcardAccessUrl" not in invalid
         if self.ingress and self.ingress.wildcard_tls_secret_name and wildcard_missing:
             yield Clash("ingress.wildcardTlsSecretName", "needs wildcardAccessUrl")
         if self.tls and self.service.port == self.service.tls_port:

@@ -10,7 +10,7 @@ from coder_stack.settings.part import Part
 __all__ = ["DriftSettings", "IgnoreRule"]
 
 
-# How Pulumi hands over a date that YAML took for one.
+# Pulumi passes a YAML date in this form.
 _AT_MIDNIGHT = " 00:00:00 +0000 UTC"
 
 

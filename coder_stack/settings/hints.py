@@ -1,7 +1,7 @@
-"""What is worth a second look in a config that is not wrong.
+"""Warnings about a valid config that may not work. Pure.
 
-Pure. Said as warnings, at every preview and by `coder-stack config check`: whether they hold is
-decided outside of the config, such as by the names that a certificate covers.
+Every preview and `coder-stack config check` show them. Whether they apply depends on facts outside
+of the config, such as the names that a certificate covers.
 """
 
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ __all__ = ["hints"]
 
 
 def hints(settings: Settings) -> Iterator[str]:
-    """One sentence each, with the path of the field to set."""
-    yield from _certificate_of_the_service(settings)
+    """Return one sentence for each warning, with the path of the field to set."""
+    yield from _service_certificate(settings)
 
 
-def _certificate_of_the_service(settings: Settings) -> Iterator[str]:
-    """A public certificate covers no `.svc` name, and pods then fail on it one by one."""
+def _service_certificate(settings: Settings) -> Iterator[str]:
+    """Warn if pods use a `.svc` name, which no public certificate covers."""
     plane = settings.control_plane
     if plane.tls is None:
         return

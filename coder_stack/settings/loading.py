@@ -1,8 +1,8 @@
-"""From Pulumi's config to the typed tree, or to every mistake at once with its field's path (B1).
+"""Load the settings from Pulumi's config, or report every mistake at once with its path (B1).
 
-Each field is looked at alone, then what must fit together (rules.py) in everything that is right so
-far. Secrets are not parsed: those that a stack may have are known by name, and must be encrypted;
-nothing else may be, since all the rest is shown in previews and outputs.
+Each field is checked alone, then what must fit together (clashes.py) among the valid ones. Secrets
+are not parsed: the keys in SECRETS must be encrypted, and no other key may be, because previews and
+outputs show all settings.
 """
 
 import json
@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from coder_stack.settings.clashes import Draft, clashes
 from coder_stack.settings.mistakes import sentence
 from coder_stack.settings.part import DRAFT, Part
-from coder_stack.settings.rules import Draft, clashes
 from coder_stack.settings.tree import Settings, parts_of
 
 __all__ = ["SECRETS", "ConfigError", "load"]
@@ -30,7 +30,7 @@ SECRETS: Mapping[str, str] = types.MappingProxyType(
 
 
 class ConfigError(Exception):
-    """All mistakes of a config, one line each."""
+    """All mistakes in a config, one line each."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
@@ -40,7 +40,7 @@ class ConfigError(Exception):
 
 
 def load(config: Mapping[str, str], namespace: str, secret_keys: Collection[str] = ()) -> Settings:
-    """Settings from Pulumi's config, which maps `namespace:key` to text (JSON for a mapping)."""
+    """Load settings from Pulumi's config, which maps `namespace:key` to text, often JSON."""
     prefix = f"{namespace}:"
     encrypted = {key.removeprefix(prefix) for key in secret_keys if key.startswith(prefix)}
     texts = {
@@ -51,21 +51,21 @@ def load(config: Mapping[str, str], namespace: str, secret_keys: Collection[str]
         f"{key}: must be encrypted; set it with: pulumi config set --secret {key}"
         for key in secrets - encrypted
     }
-    shut = (encrypted & texts.keys() & set(_names())) - secrets
+    wrongly_encrypted = (encrypted & texts.keys() & set(_names())) - secrets
     problems |= {
         f"{key}: must not be encrypted, as previews and outputs show it; put a secret into a "
         f"Kubernetes Secret instead"
-        for key in shut
+        for key in wrongly_encrypted
     }
-    plain = {key: _value(texts[key]) for key in texts.keys() - secrets - shut}
+    plain = {key: _value(texts[key]) for key in texts.keys() - secrets - wrongly_encrypted}
     settings = Settings()
     try:
-        # In YAML a field has one spelling; code may use Python's names.
+        # Only code may use Python's names for fields.
         settings = Settings.model_validate(plain, by_alias=True, by_name=False, context=DRAFT)
     except ValidationError as error:
         problems |= {sentence(dict(each), SECRETS) for each in error.errors(include_url=False)}
-    draft = _draft(plain, shut)
-    problems |= {f"{clash.path}: {clash.says}" for clash in clashes(draft, secrets)}
+    draft = _draft(plain, wrongly_encrypted)
+    problems |= {f"{clash.path}: {clash.message}" for clash in clashes(draft, secrets)}
     if problems:
         raise ConfigError(sorted(problems))
     return settings
@@ -76,28 +76,28 @@ def _names() -> Iterator[str]:
 
 
 def _value(text: str) -> Any:
-    """Pulumi hands over text; what is a mapping or list in YAML arrives as JSON."""
+    """Parse a value: Pulumi passes mappings and lists of YAML as JSON text."""
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):  # also a number of too many digits, or too deep a tree
+    except (ValueError, RecursionError):  # also for too many digits, or too deep a tree
         return text
 
 
-def _draft(plain: Mapping[str, Any], shut: Collection[str]) -> Draft:
-    """Every part that can be had from what was given."""
+def _draft(plain: Mapping[str, Any], wrongly_encrypted: Collection[str]) -> Draft:
+    """Return all parts that are valid, without their invalid fields."""
     parts: dict[str, Part] = {}
-    unsure: dict[str, Collection[str]] = {}
+    invalid: dict[str, Collection[str]] = {}
     for path, model, given in parts_of(plain):
-        if path in shut:
+        if path in wrongly_encrypted:
             continue
         part, left_out = _salvage(model, given)
         if part is not None:
-            parts[path], unsure[path] = part, left_out
-    return Draft(parts=parts, unsure=unsure)
+            parts[path], invalid[path] = part, left_out
+    return Draft(parts=parts, invalid=invalid)
 
 
 def _salvage(model: type[Part], given: Any) -> tuple[Part | None, Collection[str]]:
-    """The part without its mistaken fields, and their names; None if it cannot be without."""
+    """Return the part without its invalid fields, and their names; None if that is invalid, too."""
     left_out: set[str] = set()
     while isinstance(given, Mapping):
         fields = cast("Mapping[str, Any]", given)
@@ -112,7 +112,7 @@ def _salvage(model: type[Part], given: Any) -> tuple[Part | None, Collection[str
             errors = error.errors(include_url=False)
             wrong = {str(each["loc"][0]) for each in errors if each["loc"]}
             if not wrong - left_out:
-                return None, ()  # a field that must be given, or a key that is no text
+                return None, ()  # a required field, or a key that is not text
             left_out |= wrong
         else:
             return part, left_out

@@ -1,7 +1,7 @@
-"""A mistake in one field as a sentence: its path, what is allowed, and what was given.
+"""Messages for mistakes in single fields: path, what is allowed, and what was given.
 
-What was given is shown for plain single values only, and never near a secret: a password that was
-put into the wrong field must not end in a log.
+Only plain single values are shown, and never near a secret: a password in the wrong field must not
+get into a log.
 """
 
 import difflib
@@ -19,7 +19,7 @@ __all__ = ["sentence"]
 
 _LONGEST = 60
 _PLAIN_STEP = re.compile(r"[A-Za-z0-9_-]{1,63}")
-# Steps of a path below which people put secrets by mistake: "…secret…" in any case, and these.
+# Steps of a path where people put secrets by mistake, besides those with "secret" in them.
 _NEAR_A_SECRET = ("license", "database", "token", "password", "cabundle")
 _LOOKS_LIKE_A_SECRET = re.compile(r"eyJ|-----BEGIN|://[^/]*@")
 _NOT_SHOWN = "(not shown: it may be a secret)"
@@ -27,7 +27,7 @@ _KINDS: dict[type, str] = {dict: "a mapping", list: "a list", type(None): "nothi
 
 
 def sentence(error: dict[str, Any], top_level: Collection[str] = ()) -> str:
-    """One line for one of pydantic's errors. `top_level`: further keys that a config may have."""
+    """Return one line for an error of pydantic. `top_level` lists further keys of a config."""
     loc: tuple[int | str, ...] = error["loc"]
     path, given = _path(loc), error["input"]
     match error["type"]:
@@ -57,7 +57,7 @@ def _path(loc: tuple[int | str, ...]) -> str:
         elif _PLAIN_STEP.fullmatch(step):
             text += f".{step}" if text else step
         elif step != "[key]":
-            # A key of the user's own that would not read as one, or break the line.
+            # A key that would be hard to read, or break the line.
             text += f"[{_shortened(json.dumps(step))}]"
     return text
 
@@ -76,7 +76,7 @@ def _kind(given: object) -> str:
 
 
 def _quotable(loc: tuple[int | str, ...], given: Any) -> bool:
-    """YAML takes `true` and `1.0` for what they look like, unless they are quoted."""
+    """Tell whether quotes help: YAML parses an unquoted `true` or `1.0` as no text."""
     return isinstance(given, bool | int | float) and not _is_near_a_secret(loc)
 
 
@@ -94,7 +94,7 @@ def _shortened(text: str) -> str:
 
 
 def _allowed(loc: tuple[int | str, ...], top_level: Collection[str]) -> str:
-    """The names that are possible at that place, the closest first."""
+    """Return the names of the fields there, the closest first."""
     model: type[BaseModel] = Settings
     for step in loc[:-1]:
         field = next((f for f in model.model_fields.values() if f.alias == step), None)
@@ -109,7 +109,7 @@ def _allowed(loc: tuple[int | str, ...], top_level: Collection[str]) -> str:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The mapping that a field holds, seen through `X | None`, `tuple[X, ...]` and the like."""
+    """Return the model in an annotation such as `X | None` or `tuple[X, ...]`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     if get_origin(annotation) in (Union, types.UnionType, tuple, list, dict):

@@ -1,7 +1,7 @@
-"""Which Kubernetes objects a config asks for by name, and whose Secrets it relies on.
+"""Names of Kubernetes objects that a config creates, and of Secrets that it refers to. Pure.
 
-Pure: enough to see before anything is created that two parts want the same object. The components
-make these objects; a test holds the two lists together.
+Used to find two parts that create the same object. A test compares them with what the components
+create.
 """
 
 from collections.abc import Collection, Iterator
@@ -16,16 +16,17 @@ from coder_stack.naming import (
     workspace_role_name,
 )
 from coder_stack.settings.control_plane import ControlPlaneSettings
-from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
+from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.workload import WorkloadSettings
+from coder_stack.settings.workspace_proxy import ProxySettings
 
-__all__ = ["Claim", "borrowed_secrets", "claims"]
+__all__ = ["Claim", "claims", "referenced_secrets"]
 
-_RIGHTS = ("Role", "RoleBinding")
+_PERMISSIONS = ("Role", "RoleBinding")
 
 
 class Claim(NamedTuple):
-    """One object, and the field that names it."""
+    """An object that a part creates, and the field that names it."""
 
     kind: str
     namespace: str
@@ -33,33 +34,35 @@ class Claim(NamedTuple):
     field: str
 
 
-def claims(part: WorkloadSettings, namespace: str, unsure: Collection[str] = ()) -> Iterator[Claim]:
-    """The objects that a part creates in its namespace and in those of its workspaces.
+def claims(
+    part: WorkloadSettings, namespace: str, invalid: Collection[str] = ()
+) -> Iterator[Claim]:
+    """Return the objects that a part creates in its namespace and in those of its workspaces.
 
-    Those named by a field in `unsure` are left out: what is wrong names nothing yet.
+    Omit objects whose names come from a field in `invalid`.
     """
     match part:
         case ControlPlaneSettings():
-            if "name" not in unsure:
+            if "name" not in invalid:
                 kinds = ("ServiceAccount", "Deployment", "Service")
                 yield from _named(kinds, namespace, part.name)
-                # Made by operator access for the token that it makes.
+                # Created by operator access for its token.
                 yield from _named(("Secret",), namespace, operator_secret_name(part.name))
-                for place in (namespace, *part.workspace_namespaces):
-                    yield from _named(_RIGHTS, place, workspace_role_name(part.name))
+                for each in (namespace, *part.workspace_namespaces):
+                    yield from _named(_PERMISSIONS, each, workspace_role_name(part.name))
         case ProvisionerSettings():
             name = provisioner_name(part.name)
             yield from _named(("ServiceAccount", "Deployment"), namespace, name)
-            for place in (namespace, *part.workspace_namespaces):
-                yield from _named(_RIGHTS, place, name)
-            if "key" not in unsure:
+            for each in (namespace, *part.workspace_namespaces):
+                yield from _named(_PERMISSIONS, each, name)
+            if "key" not in invalid:
                 secret = part.key.secret_name or provisioner_secret_name(part.name)
                 field = "key.secretName" if part.key.secret_name else "name"
                 yield Claim("Secret", namespace, secret, field)
         case ProxySettings():
             name = proxy_name(part.name)
             yield from _named(("ServiceAccount", "Deployment", "Service"), namespace, name)
-            if "secretName" not in unsure:
+            if "secretName" not in invalid:
                 secret = part.secret_name or proxy_secret_name(part.name)
                 field = "secretName" if part.secret_name else "name"
                 yield Claim("Secret", namespace, secret, field)
@@ -67,8 +70,8 @@ def claims(part: WorkloadSettings, namespace: str, unsure: Collection[str] = ())
             raise TypeError(f"{type(part).__name__} is no part of a stack")
 
 
-def borrowed_secrets(part: WorkloadSettings) -> Iterator[tuple[str, str]]:
-    """Field and name of each Secret in the part's namespace that somebody else makes."""
+def referenced_secrets(part: WorkloadSettings) -> Iterator[tuple[str, str]]:
+    """Return field and name of each existing Secret that the part refers to."""
     for name, ref in part.secret_env.items():
         yield f"secretEnv.{name}", ref.name
     for index, ref in enumerate(part.ca_bundles):

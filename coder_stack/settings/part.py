@@ -1,15 +1,15 @@
-"""What every part of the config is made of: one mapping of YAML, and the kinds of value in it.
+"""The base class of all parts of the config, and the types of their values.
 
-A kind carries its rule in words, for people, and as a pattern, for the JSON schema. Leaves alone
-what the parts are; each has a file of its own beside this one.
+A type has its rule in words, for messages, and as a pattern, for the JSON schema.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -42,24 +42,27 @@ __all__ = [
     "Shape",
     "Url",
     "WildcardHost",
+    "faultless",
 ]
 
+T = TypeVar("T")
+
 DRAFT = {"draft": True}
-"""Context of a validation that looks at each field alone; what must fit together is asked later."""
+"""Validation context in which clashes between fields are not checked yet."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Text of one form: the whole of it matches, or the words say what is wanted."""
+    """A format of text: a pattern for all of it, and the same rule in words."""
 
     pattern: str
     words: str
     longest: int | None = None
     kind: str = "text"
-    """One or two words for the reference page."""
+    """The type in the reference page."""
 
     def check(self, value: str) -> str:
-        """The text itself, if it has this form."""
+        """Return the text if it has this format."""
         too_long = self.longest is not None and len(value) > self.longest
         if too_long or re.fullmatch(self.pattern, value) is None:
             raise ValueError(f"must be {self.words}")
@@ -74,13 +77,24 @@ class Shape:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         limit = {} if self.longest is None else {"maxLength": self.longest}
-        # The last one is not of the standard, but editors show it in place of the pattern.
-        said = {"patternErrorMessage": f"must be {self.words}", "title": self.kind}
-        return {**handler(schema), "pattern": f"^(?:{self.pattern})$", **limit, **said}
+        # patternErrorMessage is not in the standard, but editors show it in place of the pattern.
+        texts = {"patternErrorMessage": f"must be {self.words}", "title": self.kind}
+        return {**handler(schema), "pattern": f"^(?:{self.pattern})$", **limit, **texts}
+
+
+def faultless(fault: Callable[[T], str | None]) -> AfterValidator:
+    """Make a validator of a function that says what is wrong with a value, or None."""
+
+    def check(value: T) -> T:
+        if found := fault(value):
+            raise ValueError(found)
+        return value
+
+    return AfterValidator(check)
 
 
 def _written_as_text(value: object) -> object:
-    """`cpu: 2` is what everybody writes; Kubernetes takes it as "2"."""
+    """Turn `cpu: 2` into "2", as Kubernetes does."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number else value
 
@@ -152,34 +166,34 @@ _LabelValue = Annotated[
 Labels = dict[_LabelKey, _LabelValue]
 Annotations = dict[_LabelKey, str]
 Manifest = dict[str, Any]
-"""A piece of a Kubernetes object, spelled as in its own documentation; the API server checks it."""
+"""Part of a Kubernetes object, written as in its documentation; the API server checks it."""
 
 
 class Clash(NamedTuple):
-    """Two fields that are right by themselves, but not beside each other."""
+    """Two fields that are valid by themselves, but not together."""
 
     path: str
-    """Of the field to change, seen from the part that says so."""
-    says: str
+    """Path of the field to change, relative to the part that reports it."""
+    message: str
 
 
 class Part(BaseModel):
-    """One mapping of the config: camelCase in YAML, no unknown fields, nothing changes later."""
+    """One mapping of the config: camelCase in YAML, no unknown fields, immutable."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
     )
 
-    def clashes(self, unsure: Collection[str] = ()) -> Iterable[Clash]:
-        """What does not fit together in this part.
+    def clashes(self, invalid: Collection[str] = ()) -> Iterable[Clash]:
+        """Return the fields of this part that do not fit together.
 
-        `unsure` names fields (as in YAML) that stand at their default only because what was given
-        is wrong: their absence proves nothing.
+        `invalid` names fields (as in YAML) whose given value is invalid. They have their defaults
+        here, which must not be reported.
         """
         return ()
 
     @model_validator(mode="after")
-    def _fits_together(self, info: ValidationInfo) -> Self:
+    def _check_clashes(self, info: ValidationInfo) -> Self:
         if info.context != DRAFT and (found := [": ".join(clash) for clash in self.clashes()]):
             raise ValueError("; ".join(found))
         return self

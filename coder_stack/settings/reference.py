@@ -1,7 +1,4 @@
-"""The reference page of the config, docs/configuration.md, from the models and a few words.
-
-Each field is described where it is declared; here is only how a page is made of that.
-"""
+"""Generate docs/configuration.md from the settings' models, which describe each field."""
 
 import json
 from collections.abc import Iterator
@@ -12,13 +9,14 @@ from pydantic import BaseModel
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
-from coder_stack.settings.fleet import KeySettings, ProvisionerSettings, ProxySettings
 from coder_stack.settings.loading import SECRETS
 from coder_stack.settings.part import Part
+from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.schema import model_schema
 from coder_stack.settings.tree import KubernetesSettings, Settings
 from coder_stack.settings.workload import WorkloadSettings
+from coder_stack.settings.workspace_proxy import ProxySettings
 
 __all__ = ["reference_page"]
 
@@ -72,7 +70,7 @@ _HEADINGS: dict[str, type[Part]] = {
 
 
 def reference_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     definitions: dict[str, Any] = model_schema()["definitions"]
     blocks = [_INTRODUCTION, _section("Top level", Settings, model_schema()), _secrets()]
     order = [*_HEADINGS.values()]
@@ -99,7 +97,7 @@ def _section(heading: str, model: type[Part], schema: dict[str, Any]) -> str:
         lines[2] += " Also has every field of a [workload](#workload)."
     lines += ["| field | type | default | |", "| --- | --- | --- | --- |"]
     for name, info in model.model_fields.items():
-        # What a workload says of itself is said once, unless it is otherwise here.
+        # Fields of every workload are listed once, unless they differ here.
         if model is not WorkloadSettings and _is_inherited(model, name):
             continue
         field = schema["properties"][info.alias or name]
@@ -138,7 +136,7 @@ def _parts(model: type[Part]) -> Iterator[type[Part]]:
 
 
 def _type(schema: dict[str, Any]) -> str:
-    """The type in words; a part as a link to its table."""
+    """Return the type in words; a part as a link to its table."""
     match schema:
         case {"$ref": str(reference)}:
             name = reference.rpartition("/")[2]

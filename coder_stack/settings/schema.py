@@ -1,7 +1,6 @@
-"""The config as a JSON schema of a stack's config file, for editors.
+"""Generate the JSON schema of a stack's config file from the settings' models, for editors.
 
-Made from the models, so it knows what they know about single fields; what must fit together
-(rules.py) is beyond a schema. Draft 7, which is what editors understand.
+It covers single fields, not what must fit together (clashes.py). Editors understand draft 7.
 """
 
 from typing import Any
@@ -24,7 +23,7 @@ _ENCRYPTED = {
 
 
 class _Terse(GenerateJsonSchema):
-    """Without what only repeats a field's name or a part's own defaults."""
+    """Omits titles that repeat a field's name, and defaults of parts."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -36,7 +35,7 @@ class _Terse(GenerateJsonSchema):
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         made = super().dict_schema(schema)
-        # Keys of another form are mistakes, not extras.
+        # Refuse keys of another format.
         return {**made, "additionalProperties": False} if "patternProperties" in made else made
 
     def generate(self, schema: CoreSchema, mode: Any = "validation") -> JsonSchemaValue:
@@ -46,14 +45,14 @@ class _Terse(GenerateJsonSchema):
 
 
 def model_schema() -> dict[str, Any]:
-    """Of the tree of settings, with every part under `definitions`."""
+    """Return the schema of the settings, with every part under `definitions`."""
     return Settings.model_json_schema(
         by_alias=True, ref_template="#/definitions/{model}", schema_generator=_Terse
     )
 
 
 def stack_file_schema(project: str = "coder-stack") -> dict[str, Any]:
-    """Of a whole Pulumi.<stack>.yaml; what is not this project's is left alone."""
+    """Return the schema of a Pulumi.<stack>.yaml, which allows any keys of other projects."""
     tree = model_schema()
     secrets = {
         key: {**_ENCRYPTED, "description": f"{what[0].upper()}{what[1:]}. Encrypted."}

@@ -1,6 +1,6 @@
-"""A Pulumi.<stack>.yaml as Pulumi itself would hand it to the program, without Pulumi.
+"""Read a Pulumi.<stack>.yaml as Pulumi passes it to the program, without Pulumi.
 
-Secrets stay closed: that one is there is all that is known of it. Errors never quote the file.
+Secrets are not decrypted. Errors never quote the file.
 """
 
 import json
@@ -16,19 +16,19 @@ __all__ = ["NotAStackFileError", "StackFile", "read_stack_file"]
 
 
 class NotAStackFileError(Exception):
-    """It cannot be read as one."""
+    """The file cannot be read as a stack's config."""
 
 
 @dataclass(frozen=True)
 class StackFile:
-    """Config by `project:key`, as text, and which keys hold something encrypted."""
+    """Config by `project:key`, as text, and the keys with encrypted values."""
 
     texts: Mapping[str, str]
     secret_keys: frozenset[str]
 
 
 class _AsPulumi(yaml.SafeLoader):
-    """YAML 1.2's idea of what is not text: `yes`, `on` and dates stay as they are written."""
+    """Loads YAML 1.2: `yes`, `on` and dates stay text."""
 
 
 _BOOLEAN = "tag:yaml.org,2002:bool"
@@ -44,7 +44,7 @@ _AsPulumi.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
 
 
 def read_stack_file(file: Path, project: str) -> StackFile:
-    """The config of that file. A key without a project is this project's, as in Pulumi."""
+    """Return the config in the file. A key without a project is this project's, as in Pulumi."""
     try:
         document: Any = yaml.load(file.read_text(), Loader=_AsPulumi)  # noqa: S506  # a SafeLoader
     except OSError as error:
@@ -77,7 +77,7 @@ def _text(value: Any) -> str:
 
 
 def _holds_secret(value: Any) -> bool:
-    """Pulumi takes the whole of a key as secret if anything in it is encrypted."""
+    """Tell whether anything in the value is encrypted: Pulumi then encrypts all of it."""
     match value:
         case {"secure": str(), **rest} if not rest:
             return True

@@ -6,12 +6,13 @@ from typing import Any, cast
 from pydantic import Field
 
 from coder_stack.settings.access import AccessSettings, LicenseSettings
+from coder_stack.settings.clashes import Draft, clashes
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
-from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
 from coder_stack.settings.part import Clash, Part
+from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
-from coder_stack.settings.rules import Draft, clashes
+from coder_stack.settings.workspace_proxy import ProxySettings
 
 __all__ = ["KubernetesSettings", "Settings", "parts_of"]
 
@@ -57,8 +58,8 @@ class Settings(Part):
         default=None, description="A CronJob that repairs drift. Default: none."
     )
 
-    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """What must fit together across the parts, for settings that are written as code."""
+    def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
+        """Check across the parts, for settings that are written as code."""
         fields = Settings.model_fields.items()
         given = {info.alias or name: getattr(self, name) for name, info in fields}
         return clashes(Draft(parts={path: part for path, _, part in parts_of(given)}))
@@ -73,7 +74,7 @@ _MANY: Mapping[str, type[Part]] = {"provisioners": ProvisionerSettings, "proxies
 
 
 def parts_of(given: Mapping[str, Any]) -> Iterator[tuple[str, type[Part], Any]]:
-    """Path, model and value of each part that must fit to the others, checked or not."""
+    """Return path, model and value of each part that must fit the others, valid or not."""
     for name, model in _ONE.items():
         yield name, model, given.get(name, {})
     for name, model in _MANY.items():

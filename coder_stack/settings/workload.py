@@ -1,6 +1,6 @@
 """Options that every Deployment has: image, resources, environment, scheduling.
 
-The control plane, provisioners and proxies share them; components/pod.py builds the pod.
+The control plane, provisioners and proxies share them; components/parts/pod.py builds the pod.
 """
 
 from collections.abc import Collection, Iterator
@@ -133,8 +133,8 @@ class WorkloadSettings(Part):
         default={}, description="Security context of the pod, merged over safe defaults."
     )
 
-    def clashes(self, unsure: Collection[str] = ()) -> Iterator[Clash]:
-        """One value for a variable, one file for a bundle."""
+    def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
+        """Refuse duplicate variables and bundles."""
         for name in sorted(set(self.env) & set(self.secret_env)):
             yield Clash(f"secretEnv.{name}", "is also set in env: remove one of them")
         for index, bundle in enumerate(self.ca_bundles):

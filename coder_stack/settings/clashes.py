@@ -1,7 +1,7 @@
-"""What must fit together across the parts of a config: names, namespaces, Secrets.
+"""Checks across the parts of a config: names, namespaces, Secrets.
 
-Asked of a draft, which may have gaps where something is wrong by itself; so these mistakes are
-told in the same breath as those (B1). What concerns one part alone is said by that part.
+They run on a draft without the invalid fields, so that all mistakes are reported at once (B1).
+Checks within one part are in that part.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -10,69 +10,70 @@ from typing import TypeVar
 
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
-from coder_stack.settings.fleet import ProvisionerSettings, ProxySettings
-from coder_stack.settings.objects import borrowed_secrets, claims
+from coder_stack.settings.objects import claims, referenced_secrets
 from coder_stack.settings.part import Clash, Part
+from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.workload import WorkloadSettings
+from coder_stack.settings.workspace_proxy import ProxySettings
 
 __all__ = ["Draft", "clashes"]
 
 P = TypeVar("P", bound=Part)
-# Stands for coderd's namespace while that is wrong; no namespace is called so.
+# Stands for coderd's namespace while that is invalid; no namespace can have this name.
 _CODERDS = "(coderd's)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """The parts that are right by themselves, by path, e.g. `provisioners[1]`."""
+    """The valid parts by path, e.g. `provisioners[1]`."""
 
     parts: Mapping[str, Part]
-    unsure: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Fields of such a part that were left out of it, because what was given is wrong."""
+    invalid: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
+    """Fields that were left out of a part because their values are invalid."""
 
     def all(self, kind: type[P]) -> dict[str, P]:
-        """The parts of one kind."""
+        """Return the parts of one type."""
         return {path: part for path, part in self.parts.items() if isinstance(part, kind)}
 
     def namespace_of(self, part: WorkloadSettings) -> str:
-        """Where its objects are."""
+        """Return the namespace of the part's objects."""
         plane = self.parts.get("controlPlane")
-        known = isinstance(plane, ControlPlaneSettings) and not self.is_unsure(
+        known = isinstance(plane, ControlPlaneSettings) and not self.is_invalid(
             "controlPlane", "namespace"
         )
         default = plane.namespace if isinstance(plane, ControlPlaneSettings) and known else _CODERDS
         own = part.namespace if isinstance(part, ProvisionerSettings | ProxySettings) else None
         return own or default
 
-    def is_unsure(self, path: str, name: str) -> bool:
-        """Whether that field was left out."""
-        return name in self.unsure.get(path, ())
+    def is_invalid(self, path: str, name: str) -> bool:
+        """Tell whether that field was left out."""
+        return name in self.invalid.get(path, ())
 
 
 def clashes(draft: Draft, secrets: Collection[str] = ()) -> Iterator[Clash]:
-    """Everything that does not fit, each with its whole path. `secrets`: secret config keys."""
+    """Return all clashes with their full paths. `secrets` are the keys of secret config."""
     for path, part in draft.parts.items():
-        yield from _inside(path, part, draft.unsure.get(path, ()))
+        yield from _within(path, part, draft.invalid.get(path, ()))
     for kind in (ProvisionerSettings, ProxySettings):
         yield from _names(draft, kind)
     yield from _key_names(draft)
     yield from _objects(draft)
     yield from _workspace_namespaces(draft)
-    yield from _beside_secrets(draft, secrets)
+    yield from _secret_config(draft, secrets)
 
 
-def _inside(path: str, part: Part, unsure: Collection[str]) -> Iterator[Clash]:
-    """What the part, and each part within it, says about itself."""
-    for clash in part.clashes(unsure):
-        yield Clash(f"{path}.{clash.path}", clash.says)
+def _within(path: str, part: Part, invalid: Collection[str]) -> Iterator[Clash]:
+    """Return the clashes within the part, and within each part in it."""
+    for clash in part.clashes(invalid):
+        yield Clash(f"{path}.{clash.path}", clash.message)
     for name, info in type(part).model_fields.items():
         inner = getattr(part, name)
         if isinstance(inner, Part):
-            yield from _inside(f"{path}.{info.alias}", inner, ())
+            yield from _within(f"{path}.{info.alias}", inner, ())
 
 
 def _repeated(names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Each further place that uses a name, the name, and the place that has it. Case is nothing."""
+    """Return later path, name and first path of names that are used twice, in any case."""
     first: dict[str, str] = {}
     for path, name in names:
         earlier = first.setdefault(name.lower(), path)
@@ -87,16 +88,16 @@ def _names(draft: Draft, kind: type[ProvisionerSettings] | type[ProxySettings]) 
 
 
 def _key_names(draft: Draft) -> Iterator[Clash]:
-    """Coderd has each name once in an organization, in lower case."""
+    """Check that key names are unique in an organization; coderd stores them in lower case."""
     names: dict[str, list[tuple[str, str]]] = {}
     for path, part in draft.all(ProvisionerSettings).items():
-        if not draft.is_unsure(path, "key") and not draft.is_unsure(path, "organization"):
-            place = f"{path}.key.name" if part.key.name else f"{path}.name"
-            found = (place, part.key.name or part.name)
+        if not draft.is_invalid(path, "key") and not draft.is_invalid(path, "organization"):
+            field_path = f"{path}.key.name" if part.key.name else f"{path}.name"
+            found = (field_path, part.key.name or part.name)
             names.setdefault(part.organization.lower(), []).append(found)
     for used in names.values():
         for path, name, earlier in _repeated(used):
-            # Equal names of provisioners are told already.
+            # Equal names of provisioners are already reported.
             if ".key." in path + earlier:
                 yield Clash(
                     path,
@@ -105,31 +106,31 @@ def _key_names(draft: Draft) -> Iterator[Clash]:
 
 
 def _objects(draft: Draft) -> Iterator[Clash]:
-    """Two parts must not own one object, nor one part what somebody else makes."""
+    """Check that no object is created by two parts, or by a part and somebody else."""
     workloads = draft.all(WorkloadSettings)
-    borrowed = {
+    referenced = {
         (draft.namespace_of(part), secret): f"{path}.{name}"
         for path, part in workloads.items()
-        for name, secret in borrowed_secrets(part)
+        for name, secret in referenced_secrets(part)
     }
     owners: dict[tuple[str, str, str], tuple[str, WorkloadSettings]] = {}
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for path, part in workloads.items():
-        if draft.is_unsure(path, "namespace"):
+        if draft.is_invalid(path, "namespace"):
             continue
-        for claim in claims(part, draft.namespace_of(part), draft.unsure.get(path, ())):
+        for claim in claims(part, draft.namespace_of(part), draft.invalid.get(path, ())):
             named = f"{claim.kind} {claim.name} in namespace {claim.namespace}"
             owner, other = owners.setdefault(claim[:3], (path, part))
-            # Equal names are told already, and one object of a kind is enough to tell of.
-            if owner != path and (path, owner) not in told and not _namesakes(part, other):
-                told.add((path, owner))
+            # Equal names are already reported, and one object for each pair of parts is enough.
+            if owner != path and (path, owner) not in reported and not _same_name(part, other):
+                reported.add((path, owner))
                 yield Clash(f"{path}.{claim.field}", f"{named} already belongs to {owner}")
-            user = borrowed.get((claim.namespace, claim.name))
+            user = referenced.get((claim.namespace, claim.name))
             if claim.kind == "Secret" and user:
                 yield Clash(f"{path}.{claim.field}", f"{named} is used by {user}: use another")
 
 
-def _namesakes(one: WorkloadSettings, other: WorkloadSettings) -> bool:
+def _same_name(one: WorkloadSettings, other: WorkloadSettings) -> bool:
     if isinstance(one, ProvisionerSettings) and isinstance(other, ProvisionerSettings):
         return one.name == other.name
     if isinstance(one, ProxySettings) and isinstance(other, ProxySettings):
@@ -138,20 +139,20 @@ def _namesakes(one: WorkloadSettings, other: WorkloadSettings) -> bool:
 
 
 def _workspace_namespaces(draft: Draft) -> Iterator[Clash]:
-    """Each is given rights once, and the part's own namespace always."""
+    """Check that no workspace namespace is listed twice or is the part's own."""
     for path, part in draft.all(WorkloadSettings).items():
         if not isinstance(part, ControlPlaneSettings | ProvisionerSettings):
             continue
         own, seen = draft.namespace_of(part), set[str]()
-        for index, place in enumerate(part.workspace_namespaces):
-            if place == own or place in seen:
-                why = "is always included" if place == own else "is a duplicate"
-                yield Clash(f"{path}.workspaceNamespaces[{index}]", f"{place} {why}: remove it")
-            seen.add(place)
+        for index, name in enumerate(part.workspace_namespaces):
+            if name == own or name in seen:
+                why = "is always included" if name == own else "is a duplicate"
+                yield Clash(f"{path}.workspaceNamespaces[{index}]", f"{name} {why}: remove it")
+            seen.add(name)
 
 
-def _beside_secrets(draft: Draft, secrets: Collection[str]) -> Iterator[Clash]:
-    """What is right by itself, but not beside a secret of the stack."""
+def _secret_config(draft: Draft, secrets: Collection[str]) -> Iterator[Clash]:
+    """Check fields against the secrets in the stack's config."""
     access, license_ = draft.parts.get("access"), draft.parts.get("license")
     given = isinstance(access, AccessSettings) and access.token_secret is not None
     if given and "token" in secrets:
