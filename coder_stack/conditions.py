@@ -26,7 +26,7 @@ __all__ = [
     "control_plane_ready",
     "daemons_connected",
     "deployment_ready",
-    "entitled",
+    "feature_entitled",
     "license_applied",
     "operator_access_ready",
     "provisioner_key_ready",
@@ -130,7 +130,7 @@ class LicenseFacts:
         return is_entitled(self.features.get(feature, {}).get("entitlement"))
 
 
-def entitled(kind: str, component: str, feature: str, license_: LicenseFacts) -> Condition:
+def feature_entitled(kind: str, component: str, feature: str, license_: LicenseFacts) -> Condition:
     """Judge whether the license allows the feature."""
     reason = license_.reason
     if license_.tier == "unknown":

@@ -1,7 +1,6 @@
-"""Which licensed features the declared stack needs, and whether they are there: the ledger (E4).
+"""Which licensed features the config needs, and whether the license allows them (E4). Pure.
 
-Pure. The list goes into the license's pre-flight and into the stack's outputs. Leaves alone what
-happens while a feature is missing: gates are in dynamic/ and components/.
+For the check of a license before its upload, and for the stack's output `needs`.
 """
 
 from collections.abc import Mapping
@@ -16,14 +15,11 @@ from coder_stack.features import (
 )
 from coder_stack.settings import Settings
 
-__all__ = [
-    "ledger",
-    "needs",
-]
+__all__ = ["needed_features", "needs_output"]
 
 
-def needs(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Feature → what in the config needs it."""
+def needed_features(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Return each needed feature with what in the config needs it."""
     organizations = sorted({each.organization for each in settings.provisioners})
     found = {
         HIGH_AVAILABILITY: (
@@ -31,24 +27,26 @@ def needs(settings: Settings) -> dict[str, tuple[str, ...]]:
         ),
         EXTERNAL_PROVISIONERS: tuple(f"provisioner/{p.name}" for p in settings.provisioners),
         WORKSPACE_PROXIES: tuple(f"proxy/{p.name}" for p in settings.proxies),
-        # One organization is there without a license, whatever it is called.
+        # One organization needs no license, whatever its name.
         MULTIPLE_ORGANIZATIONS: (
             tuple(f"organization/{name}" for name in organizations)
             if len(organizations) > 1
             else ()
         ),
     }
-    return {feature: who for feature, who in found.items() if who}
+    return {feature: users for feature, users in found.items() if users}
 
 
-def ledger(needed: Mapping[str, tuple[str, ...]], license_: LicenseFacts) -> list[dict[str, Any]]:
-    """Each needed feature with what coderd says about it."""
+def needs_output(
+    needed: Mapping[str, tuple[str, ...]], license_: LicenseFacts
+) -> list[dict[str, Any]]:
+    """Return each needed feature with its entitlement."""
     return [
         {
             "feature": feature,
-            "neededBy": list(who),
+            "neededBy": list(users),
             "entitlement": license_.features.get(feature, {}).get("entitlement", "unknown"),
             "entitled": license_.allows(feature),
         }
-        for feature, who in sorted(needed.items())
+        for feature, users in sorted(needed.items())
     ]

@@ -19,12 +19,12 @@ from coder_stack.components.parts.status import Status
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
-from coder_stack.conditions import LicenseFacts, aggregate, entitled
+from coder_stack.conditions import LicenseFacts, aggregate, feature_entitled
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.features import HIGH_AVAILABILITY
 from coder_stack.naming import operator_secret_name
-from coder_stack.needs import ledger, needs
+from coder_stack.needs import needed_features, needs_output
 from coder_stack.settings import ProvisionerSettings, Settings
 
 __all__ = ["CoderStack", "StackSecrets"]
@@ -85,7 +85,7 @@ class CoderStack(pulumi.ComponentResource):
             "credential": credential_of(settings.access, own_secret, token_given=given),
         }
         self._in_cluster = pulumi.ResourceOptions(parent=self, providers=[self._cluster()])
-        needed = needs(settings)
+        needed = needed_features(settings)
         gate = self._high_availability()
         self.control_plane = ControlPlane(
             f"{name}-control-plane",
@@ -109,7 +109,7 @@ class CoderStack(pulumi.ComponentResource):
             for each in settings.proxies
         ]
         self.reconcile_job = self._reconcile_job()
-        self.needs = self.operator.license_facts.apply(lambda known: ledger(needed, known))
+        self.needs = self.operator.license_facts.apply(lambda known: needs_output(needed, known))
         self.conditions = self._conditions()
         self.register_outputs({"conditions": self.conditions})
 
@@ -207,7 +207,7 @@ class CoderStack(pulumi.ComponentResource):
             every = [each for status in statuses for each in status.conditions]
             if highly_available:
                 kind = "HighAvailabilityEntitled"
-                every.append(entitled(kind, "controlPlane", HIGH_AVAILABILITY, license_))
+                every.append(feature_entitled(kind, "controlPlane", HIGH_AVAILABILITY, license_))
             return [each.model_dump() for each in (*every, aggregate(every))]
 
         return pulumi.Output.all(

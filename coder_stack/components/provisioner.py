@@ -30,7 +30,7 @@ from coder_stack.conditions import (
     LicenseFacts,
     daemons_connected,
     deployment_ready,
-    entitled,
+    feature_entitled,
     provisioner_key_ready,
     secret_ready,
 )
@@ -277,7 +277,9 @@ def _conditions(want: ProvisionerSettings, facts: ProvisionerFacts) -> tuple[Con
     allowed = facts.license.allows(EXTERNAL_PROVISIONERS)
     may_run = facts.provisioned or allowed
     return (
-        entitled("ExternalProvisionersEntitled", component, EXTERNAL_PROVISIONERS, facts.license),
+        feature_entitled(
+            "ExternalProvisionersEntitled", component, EXTERNAL_PROVISIONERS, facts.license
+        ),
         provisioner_key_ready(
             component,
             provisioned=facts.provisioned,

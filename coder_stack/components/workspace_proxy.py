@@ -26,7 +26,7 @@ from coder_stack.components.parts.workload import (
 from coder_stack.conditions import (
     LicenseFacts,
     deployment_ready,
-    entitled,
+    feature_entitled,
     proxy_healthy,
     proxy_registered,
 )
@@ -225,7 +225,7 @@ def _status(want: ProxySettings, facts: ProxyFacts) -> Status:
     may_run = facts.provisioned or allowed
     return Status(
         conditions=(
-            entitled("WorkspaceProxyEntitled", component, WORKSPACE_PROXIES, facts.license),
+            feature_entitled("WorkspaceProxyEntitled", component, WORKSPACE_PROXIES, facts.license),
             proxy_registered(
                 component,
                 provisioned=facts.provisioned,

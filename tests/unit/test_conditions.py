@@ -17,7 +17,7 @@ from coder_stack.conditions import (
     control_plane_ready,
     daemons_connected,
     deployment_ready,
-    entitled,
+    feature_entitled,
     license_applied,
     operator_access_ready,
     provisioner_key_ready,
@@ -119,20 +119,20 @@ class TestEntitled:
     def test_E3_E6_what_the_license_allows(
         self, seen: LicenseFacts, expected: tuple[str, str]
     ) -> None:
-        condition = entitled("WorkspaceProxyEntitled", "proxy/x", FEATURE, seen)
+        condition = feature_entitled("WorkspaceProxyEntitled", "proxy/x", FEATURE, seen)
         assert condition.type == "WorkspaceProxyEntitled"
         assert said(condition) == expected
 
     @pytest.mark.parametrize("entitlement", ["entitled", "not_entitled"])
     def test_E6_what_is_only_known_from_before_is_said_to_be(self, entitlement: str) -> None:
         seen = facts(entitlement, stale=True, reason="Forbidden")
-        message = entitled("WorkspaceProxyEntitled", "proxy/x", FEATURE, seen).message
+        message = feature_entitled("WorkspaceProxyEntitled", "proxy/x", FEATURE, seen).message
         assert "as last known: Forbidden" in message
 
     def test_E3_the_gate_is_open_exactly_where_the_condition_is_true(self) -> None:
         for entitlement in ("entitled", "grace_period", "not_entitled", "", None):
             seen = facts(entitlement)
-            condition = entitled("WorkspaceProxyEntitled", "proxy/x", FEATURE, seen)
+            condition = feature_entitled("WorkspaceProxyEntitled", "proxy/x", FEATURE, seen)
             assert seen.allows(FEATURE) == (condition.status == "True")
 
 
@@ -319,7 +319,7 @@ def test_S1_messages_are_sentences_without_times_or_ids(
         operator_access_ready("c", "admin"),
         license_applied("c", applied=first, reason=reason or "Error", message="Why."),
         license_applied("c", applied=first, reason="", message="", secret_reason=fault),
-        entitled("Entitled", "c", FEATURE, facts(entitlement, stale=first, reason=reason)),
+        feature_entitled("Entitled", "c", FEATURE, facts(entitlement, stale=first, reason=reason)),
         provisioner_key_ready("c", provisioned=first, name="k", reason=reason, deferred=late),
         secret_ready("Secret", "c", "s", provisioned=first, fault=fault),
         daemons_connected("c", connected=first, minimum=wanted, reason=reason, skewed=late),

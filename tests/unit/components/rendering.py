@@ -47,7 +47,7 @@ class Recorder(Mocks):
         raise AssertionError(f"no call expected: {args.token}")
 
     def objects(self, kind: str) -> list[Object]:
-        """What was asked for, of one kind, secrets unwrapped."""
+        """Return the inputs of all resources of one kind, without marks of secrets."""
         return [unwrap(r.inputs) for r in self.resources if _kind(r) == kind]
 
     def one(self, kind: str) -> Object:
@@ -73,7 +73,7 @@ def _kind(resource: MockResourceArgs) -> str:
 
 
 def unwrap(value: Any) -> Any:
-    """The value without the marks of secrets, and whole numbers as such, at any depth."""
+    """Remove marks of secrets, and turn whole floats into integers, at any depth."""
     if isinstance(value, dict):
         if _SECRET in value:
             return unwrap(value["value"])

@@ -17,7 +17,7 @@ THEIRS = {"namespace": "coder", "name": "theirs", "key": "token"}
 
 
 def sent(name: str = "operator", stack: str = "dev", **args: Any) -> dict[str, dict[str, Any]]:
-    """The inputs of its resources by their kind."""
+    """Return the inputs of its resources by their kind."""
     recorder = Recorder(answers=ANSWERS)
     set_mocks(recorder, project="app", stack=stack, preview=False)
     given: dict[str, Any] = {"settings": AccessSettings(), **args}
