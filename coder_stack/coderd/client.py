@@ -1,8 +1,7 @@
-"""The client: one coderd, one method per route that this project uses.
+"""The client of one coderd, with one method per route that this project uses (endpoints/).
 
-Synchronous and safe to share between threads. Every method ends in a model of models.py or an error
-of errors.py. The routes are in endpoints/; how a call is made, repeated and judged is in caller.py
-and below it.
+Synchronous and thread-safe. Every method returns a model of models.py or raises an error of
+errors.py.
 """
 
 from copy import copy
@@ -33,7 +32,7 @@ class Coderd(
     ProvisionerEndpoints,
     ProxyEndpoints,
 ):
-    """A coderd, reached by `connection`; `transport` is another way in (tests, Kubernetes)."""
+    """A coderd at `connection`; `transport` replaces the network (tests, Kubernetes)."""
 
     def __init__(
         self,
@@ -45,21 +44,21 @@ class Coderd(
         super().__init__(connection, HttpClient(connection, transport), clock or Clock())
 
     def with_token(self, token: SecretStr) -> Self:
-        """The same coderd for another user; they share sockets, closing one closes both."""
+        """Return a client for another user; both share sockets, and closing one closes both."""
         twin = copy(self)
         twin.connection = replace(self.connection, token=token)
         twin.token_source = None
         return twin
 
     def with_token_source(self, source: TokenSource) -> Self:
-        """The same coderd for the user whose token the source finds when one is needed."""
+        """Return a client for the user whose token the source finds when one is needed."""
         twin = copy(self)
         twin.connection = replace(self.connection, token=None)
         twin.token_source = source
         return twin
 
     def close(self) -> None:
-        """Give the sockets back."""
+        """Close the sockets."""
         self._http.close()
 
     def __enter__(self) -> Self:

@@ -1,8 +1,4 @@
-"""Where coderd is and how to speak to it: checked before anything is sent (CP8).
-
-Pure: opens no socket and knows no HTTP library. What is refused here (a URL with a password in it,
-a secret over plain http) is an error before any request. The sockets are in exchange.py.
-"""
+"""How to connect to coderd: URL, token, CA bundle and deadlines, checked before use (CP8). Pure."""
 
 import os
 import re
@@ -25,7 +21,7 @@ __all__ = [
 ]
 
 _OPERATION = "connect to coderd"
-# Stricter than the standard, so that no two parsers can read different hosts out of one text.
+# Stricter than the standard, so that all parsers find the same host in it.
 _URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>[a-z0-9._-]+|\[[0-9a-f:.]+\])"
     r"(?P<port>:[0-9]{1,5})?(?P<path>/[a-z0-9._~:/%-]*)?",
@@ -37,9 +33,9 @@ _HEADER_TEXT = re.compile(r"[\x21-\x7e]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Deadlines:
-    """Seconds. `total` bounds one call with all its retries; the other two bound each attempt.
+    """Seconds. `total` is for a request with all its retries, the others are for each attempt.
 
-    The environment variable CODER_STACK_DEADLINE lowers them all, for who cannot wait that long.
+    The environment variable CODER_STACK_DEADLINE is an upper limit for all of them.
     """
 
     connect: float = 5.0
@@ -47,7 +43,7 @@ class Deadlines:
     total: float = 60.0
 
     def at_most(self, seconds: float) -> "Deadlines":
-        """None of them longer than that."""
+        """Return the deadlines, none longer than that."""
         return Deadlines(
             connect=min(self.connect, seconds),
             read=min(self.read, seconds),
@@ -56,7 +52,7 @@ class Deadlines:
 
 
 class TokenSource(Protocol):
-    """Finds the session token when a call needs one, for callers that do not hold it themselves."""
+    """Finds the session token when a request needs one."""
 
     def token(self) -> SecretStr:
         """Find the token; raise Unauthenticated, with the next step, if there is none."""
@@ -69,7 +65,7 @@ class TokenSource(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Connection:
-    """`base_url` may end in a path: that of the API server's service proxy (`service_proxy_url`).
+    """How to connect to one coderd. `base_url` may end in the path of a service proxy.
 
     `ca_bundle` is PEM text or a path, and is then the only authority trusted. `allow_insecure`
     permits secrets over plain http to other machines; loopback never needs it.
@@ -92,12 +88,12 @@ class Connection:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is this machine."""
+        """Tell whether the host is this machine."""
         return is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def may_carry_secrets(self) -> bool:
-        """CP8: https, this machine, or a setting that says so."""
+        """Tell whether secrets may be sent: over https, to this machine, or if allowed (CP8)."""
         return self.base_url.startswith("https:") or self.is_loopback or self.allow_insecure
 
 
@@ -109,14 +105,14 @@ def direct_url(url: str | None, access_url: str | None, *, through_api_server: b
 def service_proxy_url(
     api_server: str, namespace: str, service: str, port: str | int, *, tls: bool = False
 ) -> str:
-    """The way in with nothing but a kubeconfig; `tls` if coderd itself serves https."""
+    """Return coderd's URL behind the API server's service proxy; `tls` if coderd serves https."""
     scheme = "https" if tls else "http"
     target = f"{scheme}:{service}:{port}"
     return f"{api_server.rstrip('/')}/api/v1/namespaces/{namespace}/services/{target}/proxy"
 
 
 def checked_token(token: SecretStr) -> SecretStr:
-    """The token without the line break that Secrets so often end in, if a header can carry it."""
+    """Return the token without the line break that Secrets often end in; raise if it is none."""
     text = token.get_secret_value().strip()
     if not _HEADER_TEXT.fullmatch(text):
         why = "the session token is empty or holds characters that no token has; copy it again."
@@ -128,7 +124,7 @@ def _checked_url(url: str) -> str:
     match = _URL.fullmatch(url.strip())
     port = match["port"] if match else None
     if match is None or (port and not 0 < int(port[1:]) < 65536) or ".." in (match["path"] or ""):
-        # The URL is not repeated: somebody may have put a password into it.
+        # The message does not quote the URL, which may hold a password.
         raise InvalidConnection(
             _OPERATION,
             "its URL must be http:// or https://, a host, and at most a port and a path "
@@ -145,7 +141,7 @@ def _seconds(text: str) -> float:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+    """Tell whether a host is this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -1,16 +1,16 @@
-"""Every way a call to coderd can end badly: one leaf per outcome, one reason word per leaf.
+"""The errors of requests to coderd: one class per outcome, one reason per class.
 
 CoderdError                     reason                 what it is, and the requirement behind it
 ├── NeverSent                                          nothing left this machine
 │   ├── InvalidConnection       InvalidConnection      CP8: unusable URL, CA bundle or token
 │   └── InsecureConnection      InsecureConnection     CP8: a secret would go over plain http
-├── NoAnswer                                           coderd itself did not get to answer
+├── NoAnswer                                           coderd itself did not answer
 │   ├── Unavailable             Unavailable            U2: 502/503/504, no connection or endpoint
 │   │   └── RateLimited         RateLimited            U2: 429
 │   ├── AnswerLost              AnswerLost             U3: sent, then the connection broke
 │   ├── CertificateNotTrusted   CertificateNotTrusted  CP8: TLS verification failed
 │   └── ApiServerRefused        ApiServerRefused       CP8, U1: Kubernetes' own 401/403/404
-├── Refused                                            coderd said no
+├── Refused                                            coderd refused
 │   ├── Unauthenticated         Forbidden              CP6, L7, E6: 401
 │   │   ├── PasswordLoginDisabled  Forbidden           CP6: 403 on login: single sign-on only
 │   │   └── CredentialMissing   SecretMissing          CP6, CP10: its Secret is not there
@@ -23,12 +23,12 @@ CoderdError                     reason                 what it is, and the requi
 │   ├── DuplicateLicense        DuplicateLicense       L5: the 500 of `licenses_jwt_key`
 │   ├── InvalidLicense          InvalidLicense         L7: 400, with the check that failed
 │   ├── InvalidRequest          InvalidRequest         P2: 400, with the fields
-│   ├── KeyRejected             KeyRejected            K3: the material opens no key (any more)
+│   ├── KeyRejected             KeyRejected            K3: the material belongs to no key
 │   └── ServerFault             ServerFault            L7: any other 500
 └── ProtocolError               ProtocolError          U1: not JSON, wrong shape, redirect, …
 
-Messages are stable sentences that name the operation and the next step. They are made of words of
-this package and of names the caller gave, never of a response: no secret and no body gets into one.
+Messages are stable sentences that name the operation and the next step. They never quote a
+response, so that no secret gets into one.
 """
 
 from typing import ClassVar, Literal
@@ -76,11 +76,11 @@ ProtocolFault = Literal["redirect", "not-json", "shape", "status", "too-large", 
 
 
 class CoderdError(Exception):
-    """One call that did not end in a result; `operation` names it, `reason` is the word to show."""
+    """A request that failed; `operation` names it, and `reason` is what users see."""
 
     reason: ClassVar[Reason]
     permanent: ClassVar[bool] = True
-    """True: the same call fails again until somebody changes something."""
+    """Whether the same request fails again until somebody changes something."""
 
     def __init__(
         self,
@@ -90,11 +90,11 @@ class CoderdError(Exception):
         may_have_happened: bool = False,
         status: int | None = None,
     ) -> None:
-        look = " It may have taken effect: look it up before repeating it." * may_have_happened
-        super().__init__(f"Cannot {operation}: {why}{look}")
+        doubt = " It may have taken effect: look it up before repeating it." * may_have_happened
+        super().__init__(f"Cannot {operation}: {why}{doubt}")
         self.operation = operation
         self.may_have_happened = may_have_happened
-        """Only for calls that change something: look up before repeating (U3)."""
+        """Whether a change may have taken effect: look it up before repeating it (U3)."""
         self.status = status
 
 
@@ -115,11 +115,11 @@ class InsecureConnection(NeverSent):
 
 
 class NoAnswer(CoderdError):
-    """Coderd itself did not get to answer: its state is unknown, not gone."""
+    """Coderd itself did not answer: the object is unknown, not gone."""
 
 
 class Unavailable(NoAnswer):
-    """Nobody there now; `retry_after` in seconds if the other side named a time."""
+    """Coderd cannot be reached now; `retry_after` are seconds, if the server named them."""
 
     reason = Reason.UNAVAILABLE
     permanent = False
@@ -138,7 +138,7 @@ class Unavailable(NoAnswer):
 
 
 class AnswerLost(NoAnswer):
-    """A call that must not be repeated blindly was sent, and its answer never came (U3)."""
+    """A request was sent that must not be repeated blindly, and no response came (U3)."""
 
     reason = Reason.ANSWER_LOST
     permanent = False
@@ -163,7 +163,7 @@ class ApiServerRefused(NoAnswer):
 
 
 class Refused(CoderdError):
-    """Coderd answered, and the answer is no."""
+    """Coderd answered and refused."""
 
 
 class Unauthenticated(Refused):
@@ -179,14 +179,14 @@ class Unauthenticated(Refused):
 
 
 class PasswordLoginDisabled(Unauthenticated):
-    """No password is accepted, neither this one nor another: give a session token (CP6)."""
+    """Coderd accepts no password at all: give a session token (CP6)."""
 
     def __init__(self, operation: str, why: str, *, status: int | None = None) -> None:
         super().__init__(operation, why, credential="password", status=status)
 
 
 class CredentialMissing(Unauthenticated):
-    """There is no credential in the Secret that should hold it; nothing was sent."""
+    """The Secret does not hold the credential; nothing was sent."""
 
     reason = Reason.SECRET_MISSING
 
@@ -198,7 +198,7 @@ class ForbiddenByRole(Refused):
 
 
 class NotEntitled(Refused):
-    """The license lacks `feature` (None: a feature the client did not expect to be gated)."""
+    """The license lacks `feature`; None if the client does not know which one."""
 
     reason = Reason.NOT_ENTITLED
 
@@ -216,13 +216,13 @@ class RouteAbsent(Refused):
 
 
 class NotFound(Refused):
-    """Coderd itself says that the object is not there (or not visible to this token)."""
+    """Coderd itself says that the object does not exist, or this token may not see it."""
 
     reason = Reason.NOT_FOUND
 
 
 class Conflict(Refused):
-    """The name is taken, or the first user exists."""
+    """The name is taken, or the first user exists already."""
 
     reason = Reason.CONFLICT
 
@@ -240,13 +240,13 @@ class NotEmpty(Refused):
 
 
 class DuplicateLicense(Refused):
-    """This very JWT is stored already: converged, once it is found in the list."""
+    """This license is stored already; find it in the list."""
 
     reason = Reason.DUPLICATE_LICENSE
 
 
 class InvalidLicense(Refused):
-    """Coderd does not accept the license; `check` says at which test."""
+    """Coderd does not accept the license; `check` is the one that failed."""
 
     reason = Reason.INVALID_LICENSE
 
@@ -258,7 +258,7 @@ class InvalidLicense(Refused):
 
 
 class InvalidRequest(Refused):
-    """A value is not allowed; `fields` are those of the request that coderd named."""
+    """A value is not allowed; `fields` are the fields of the request that coderd named."""
 
     reason = Reason.INVALID_REQUEST
 
@@ -270,7 +270,7 @@ class InvalidRequest(Refused):
 
 
 class KeyRejected(Refused):
-    """A provisioner key that coderd does not know (any more)."""
+    """Coderd does not know the provisioner key, or no longer."""
 
     reason = Reason.KEY_REJECTED
 
@@ -283,7 +283,7 @@ class ServerFault(Refused):
 
 
 class ProtocolError(CoderdError):
-    """The answer is not one that coderd gives; `fault` says in which way."""
+    """The response is not one that coderd gives; `fault` says why."""
 
     reason = Reason.PROTOCOL_ERROR
 

@@ -1,8 +1,7 @@
-"""Which forward proxy stands between here and a Kubernetes API server (CP11).
+"""Choose the forward proxy for a Kubernetes API server as kubectl does (CP11). Pure.
 
-Pure. Follows kubectl and the Kubernetes plugin, so that all of them take the same way: `proxy-url`
-of the kubeconfig comes first and knows no exceptions; without one, HTTPS_PROXY or HTTP_PROXY counts
-unless NO_PROXY names the host. A server on this machine is never reached through the environment's.
+The kubeconfig's `proxy-url` comes first and has no exceptions. Without one, HTTPS_PROXY or
+HTTP_PROXY counts, unless NO_PROXY names the host or the server is on this machine.
 """
 
 import re
@@ -20,7 +19,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 def forward_proxy(server: str, given: str | None, environment: Mapping[str, str]) -> str | None:
-    """The URL of the proxy on the way to `server`; `given` is the kubeconfig's `proxy-url`."""
+    """Return the URL of the proxy for `server`; `given` is the kubeconfig's `proxy-url`."""
     if given:
         return _checked(given, "the kubeconfig's proxy-url")
     target = urlsplit(server)
@@ -34,7 +33,7 @@ def forward_proxy(server: str, given: str | None, environment: Mapping[str, str]
 
 
 def proxy_login(proxy: str) -> str | None:
-    """The `user:password` that a proxy's URL holds, for its Proxy-Authorization header."""
+    """Return the `user:password` of a proxy's URL, for the Proxy-Authorization header."""
     parts = urlsplit(proxy)
     if parts.username is None:
         return None
@@ -48,7 +47,7 @@ def _checked(proxy: str, source: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        # Not repeated: it may hold a password.
+        # The message does not quote it, because it may hold a password.
         why = f"{source} must be http:// or https:// with a host; correct it."
         raise InvalidConnection(_OPERATION, why)
     return proxy
@@ -59,7 +58,7 @@ def _variable(environment: Mapping[str, str], name: str) -> str:
 
 
 def _covers(entry: str, target: SplitResult) -> bool:
-    """Whether one entry of NO_PROXY means the target: `*`, a host, a domain, an address, a CIDR."""
+    """Match an entry of NO_PROXY: `*`, a host, a domain, an address or a CIDR."""
     entry, host = entry.strip().lower(), target.hostname or ""
     if entry == "*":
         return True
@@ -71,6 +70,6 @@ def _covers(entry: str, target: SplitResult) -> bool:
     try:
         return ip_address(host) in ip_network(entry.strip("[]"), strict=False)
     except ValueError:
-        # A domain stands for itself and what is below it; with a dot in front, only for the latter.
+        # A domain includes its subdomains; with a dot in front, it means only these.
         domain = entry.removeprefix("*").removeprefix(".")
         return bool(domain) and (host == entry or host.endswith(f".{domain}"))

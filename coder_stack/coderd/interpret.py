@@ -1,8 +1,7 @@
-"""What an answer means: a model, or the one leaf of errors.py that fits.
+"""Turn a response into a model or into one error of errors.py. Pure.
 
-Pure. The messages of coderd are matched here and nowhere else. An answer counts as coderd's own if
-it carries coderd's version header or one of its known messages: an ingress, a gateway or the
-Kubernetes API server can answer 404 too, and that must never read as "gone" (U1).
+A response is coderd's own if it has coderd's version header or a known message (refusals.py). An
+ingress or the Kubernetes API server can answer 404 too, and that must never mean "gone" (U1).
 """
 
 import re
@@ -21,6 +20,7 @@ from coder_stack.coderd.errors import (
     CoderdError,
     InvalidConnection,
     ProtocolError,
+    ProtocolFault,
     RateLimited,
     RouteAbsent,
     ServerFault,
@@ -33,6 +33,7 @@ from coder_stack.coderd.transport import Failure, Response
 __all__ = ["error_of", "parse"]
 
 T = TypeVar("T")
+_CHECK_URL = "check that the URL leads to coderd."
 
 
 class _KubernetesStatus(BaseModel):
@@ -42,27 +43,20 @@ class _KubernetesStatus(BaseModel):
 
 
 def parse(request: Request, response: Response, shape: TypeAdapter[T]) -> T | ProtocolError:
-    """The body of a good answer as a model."""
+    """Parse the body of a successful response."""
     try:
         return shape.validate_json(response.body)
     except ValidationError as error:
-        json_at_all = all(problem["type"] != "json_invalid" for problem in error.errors())
-    fault = "shape" if json_at_all else "not-json"
-    what = "JSON of another shape than coderd's" if json_at_all else "something that is not JSON"
-    why = f"the answer is {what}; check that the URL leads to coderd."
-    return ProtocolError(
-        request.operation,
-        why,
-        fault=fault,
-        may_have_happened=request.changes_something,
-        status=response.status,
-    )
+        is_json = all(problem["type"] != "json_invalid" for problem in error.errors())
+    what = "JSON of another shape than coderd's" if is_json else "something that is not JSON"
+    why = f"the answer is {what}; {_CHECK_URL}"
+    return _protocol_error(request, "shape" if is_json else "not-json", why, response.status)
 
 
 def error_of(
     request: Request, outcome: Response | Failure, base_url: str, now: datetime
 ) -> CoderdError | None:
-    """The error that the outcome of an attempt stands for; None if it is a good answer."""
+    """Return the error that the outcome of an attempt means; None for a success."""
     if isinstance(outcome, Failure):
         return _FAILURES[outcome](request, base_url)
     if outcome.status in request.success:
@@ -96,14 +90,15 @@ def _refused(request: Request, response: Response) -> CoderdError:
         doubt = request.changes_something
         return ServerFault(request.operation, why, may_have_happened=doubt, status=response.status)
     if response.from_coderd and response.status == 405 and request.feature:
-        # The AGPL build reads organizations on the same path, so it says no to the method alone.
+        # The AGPL build can list organizations on that path, so it refuses only the method.
         why = "this build of coderd cannot do that; the AGPL build lacks the licensed features."
         return RouteAbsent(request.operation, why, status=405)
+    status = response.status
     if response.from_coderd:
-        return _protocol(
-            request, "status", "coderd gave an answer that this call does not have", response.status
-        )
-    return _protocol(request, "not-coderd", "something else than coderd answered", response.status)
+        why = f"coderd gave an unexpected answer (status {status}); {_CHECK_URL}"
+        return _protocol_error(request, "status", why, status)
+    why = f"something else than coderd answered (status {status}); {_CHECK_URL}"
+    return _protocol_error(request, "not-coderd", why, status)
 
 
 def _redirected(request: Request, response: Response, base_url: str) -> ProtocolError:
@@ -117,7 +112,7 @@ def _redirected(request: Request, response: Response, base_url: str) -> Protocol
         request.operation,
         why,
         fault="redirect",
-        # All but 303 say "ask there instead": nothing was done here.
+        # All but 303 say "ask there instead": coderd did nothing.
         may_have_happened=request.changes_something and response.status == 303,
         status=response.status,
     )
@@ -135,7 +130,7 @@ def _of_api_server(
     request: Request, response: Response, status: _KubernetesStatus, wait: float | None
 ) -> CoderdError:
     if response.status >= 500:
-        # Both are said before anything was passed on to a pod.
+        # The API server says both before it forwards anything to a pod.
         untouched = re.search(r"no endpoints available|dial tcp", status.message) is not None
         why = "the Kubernetes API server finds no ready endpoint of coderd; wait for its pods."
         return Unavailable(
@@ -147,7 +142,7 @@ def _of_api_server(
         )
     why = _API_SERVER_REFUSALS.get(
         response.status,
-        "the Kubernetes API server refused to pass the call on; check the connection.",
+        "the Kubernetes API server refused to forward the request; check the connection.",
     )
     return ApiServerRefused(request.operation, why, status=response.status)
 
@@ -159,10 +154,9 @@ _API_SERVER_REFUSALS = {
 }
 
 
-def _protocol(
-    request: Request, fault: Literal["status", "not-coderd"], what: str, status: int
+def _protocol_error(
+    request: Request, fault: ProtocolFault, why: str, status: int | None = None
 ) -> ProtocolError:
-    why = f"{what} (status {status}); check that the URL leads to coderd."
     doubt = request.changes_something
     return ProtocolError(
         request.operation, why, fault=fault, may_have_happened=doubt, status=status
@@ -201,15 +195,13 @@ def _unsendable(request: Request, _: str) -> CoderdError:
 
 
 def _too_large(request: Request, _: str) -> CoderdError:
-    why = "the answer is larger than any of coderd's; check that the URL leads to coderd."
-    doubt = request.changes_something
-    return ProtocolError(request.operation, why, fault="too-large", may_have_happened=doubt)
+    why = f"the answer is larger than any of coderd's; {_CHECK_URL}"
+    return _protocol_error(request, "too-large", why)
 
 
 def _garbled(request: Request, _: str) -> CoderdError:
-    why = "the answer cannot be decoded; check what stands between here and coderd."
-    doubt = request.changes_something
-    return ProtocolError(request.operation, why, fault="not-json", may_have_happened=doubt)
+    why = "the answer cannot be decoded; check the proxies between here and coderd."
+    return _protocol_error(request, "not-json", why)
 
 
 _FAILURES: dict[Failure, Callable[[Request, str], CoderdError]] = {

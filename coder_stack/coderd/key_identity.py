@@ -1,8 +1,7 @@
-"""What makes a provisioner key the same key, when it is due for another one, and what it is called.
+"""Decide whether a provisioner key is kept or rotated, and what it is called (K3, K5). Pure.
 
-Pure: no I/O, no clock of its own. `settle` is the whole decision of `check`: keep the key that is
-there, or say which properties ask for another one (K3, K5). Leaves alone coderd's rules for names
-(coderd_names.py) and how a key is made and deleted (procedures/keys.py).
+Leaves alone coderd's rules for names (coderd_names.py) and how a key is created and deleted
+(procedures/keys.py).
 """
 
 import hashlib
@@ -15,7 +14,7 @@ from coder_stack.coderd_names import LONGEST_KEY_NAME
 
 __all__ = [
     "Identity",
-    "KeyWish",
+    "KeySpec",
     "canonical_tags",
     "due_after",
     "generated_name",
@@ -28,10 +27,10 @@ _SPREAD = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyWish:
-    """What the program asks for. `exact`: the name is taken as it is, else as a beginning.
+class KeySpec:
+    """The key that the program asks for. Unless `exact`, a hash is added to the name.
 
-    `owner` tells stacks apart: it goes into generated names, and a change of it changes no key.
+    `owner` tells stacks apart in generated names; its change does not rotate a key.
     """
 
     name: str
@@ -39,7 +38,7 @@ class KeyWish:
     owner: str = ""
     organization: str
     organization_id: str | None = None
-    """Its uuid, which a rename leaves; None while nobody could look it up."""
+    """Its uuid, which a rename does not change; None if it could not be looked up."""
     tags: Mapping[str, str]
     deployment_id: str
     trigger: str = ""
@@ -48,44 +47,42 @@ class KeyWish:
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """A key as it was settled: its wish, the name it got and the day it was issued."""
+    """A key with its final name and the day on which it was issued."""
 
-    wish: KeyWish
+    spec: KeySpec
     name: str
     issued_on: date
 
 
 def settle(
-    wish: KeyWish, held: Identity | None, today: date, *, predecessor: str = ""
+    spec: KeySpec, held: Identity | None, today: date, *, predecessor: str = ""
 ) -> tuple[Identity, tuple[str, ...]]:
-    """The identity to have from now on, and the properties that made it another one.
+    """Return the identity from now on, and the properties whose change rotates the key.
 
-    A held identity keeps its name and day until something about it changes, so that neither a
-    new `rotate_after_days` nor a new rule for names rotates a key that is not due. `predecessor`
-    is the name of the key that a new one takes the place of.
+    A held identity keeps its name and day, so that neither a new `rotate_after_days` nor a new rule
+    for names rotates a key that is not due. `predecessor` is the name of the key to replace.
     """
-    changed = _changes(wish, held, today) if held else ()
+    changed = _changes(spec, held, today) if held else ()
     if held and not changed:
-        return Identity(wish=wish, name=held.name, issued_on=held.issued_on), ()
-    name = wish.name.lower() if wish.exact else generated_name(wish, predecessor)
-    return Identity(wish=wish, name=name, issued_on=today), changed
+        return Identity(spec=spec, name=held.name, issued_on=held.issued_on), ()
+    name = spec.name.lower() if spec.exact else generated_name(spec, predecessor)
+    return Identity(spec=spec, name=name, issued_on=today), changed
 
 
-def generated_name(wish: KeyWish, predecessor: str = "") -> str:
-    """`<base>-<hash>`, at most 64 bytes, and the same for the same wish on every machine.
+def generated_name(spec: KeySpec, predecessor: str = "") -> str:
+    """Return `<base>-<hash>`, at most 64 bytes, and the same on every machine.
 
-    No two keys in a row of rotations share a name, not even if the program goes back to an earlier
-    wish whose key still lives (K9): each name depends on the one before. A key that a lost run left
-    behind has the name that the next run asks for, since the predecessor is still the same (U3).
+    The hash includes the predecessor's name: going back to an earlier spec whose key still exists
+    gives another name (K9). A run that was killed and its successor ask for the same name (U3).
     """
-    base = wish.name.lower()
+    base = spec.name.lower()
     facts = [
         base,
-        wish.owner,
-        wish.organization,
-        canonical_tags(wish.tags),
-        wish.deployment_id,
-        wish.trigger,
+        spec.owner,
+        spec.organization,
+        canonical_tags(spec.tags),
+        spec.deployment_id,
+        spec.trigger,
         predecessor,
     ]
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_HASH]
@@ -93,38 +90,38 @@ def generated_name(wish: KeyWish, predecessor: str = "") -> str:
 
 
 def due_after(rotate_after_days: int, name: str) -> int:
-    """The age in days at which the key of this name is due: at most the limit.
+    """Return the age in days at which the key of this name is due, at most the limit.
 
-    Spread over the last fifth of the period, so that keys made on one day are not all replaced on
-    one day. The same for a key whenever it is asked.
+    Depends on the name and lies in the last fifth of the period, so that keys made on one day are
+    not all replaced on one day.
     """
     share = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
     return rotate_after_days - share % (rotate_after_days // _SPREAD + 1)
 
 
 def canonical_tags(tags: Mapping[str, str]) -> dict[str, str]:
-    """Sorted, otherwise verbatim as coderd stores them: order is no difference."""
+    """Return the tags sorted by name, because their order makes no difference."""
     return {name: tags[name] for name in sorted(tags)}
 
 
-def _changes(wish: KeyWish, held: Identity, today: date) -> tuple[str, ...]:
-    was = held.wish
+def _changes(spec: KeySpec, held: Identity, today: date) -> tuple[str, ...]:
+    was = held.spec
     pairs = {
-        "organization": _organizations(was, wish),
-        "name": ((was.name.lower(), was.exact), (wish.name.lower(), wish.exact)),
-        "tags": (canonical_tags(was.tags), canonical_tags(wish.tags)),
-        "deployment_id": (was.deployment_id, wish.deployment_id),
-        "trigger": (was.trigger, wish.trigger),
+        "organization": _organizations(was, spec),
+        "name": ((was.name.lower(), was.exact), (spec.name.lower(), spec.exact)),
+        "tags": (canonical_tags(was.tags), canonical_tags(spec.tags)),
+        "deployment_id": (was.deployment_id, spec.deployment_id),
+        "trigger": (was.trigger, spec.trigger),
     }
     changed = [name for name, (before, after) in pairs.items() if before != after]
-    days = wish.rotate_after_days
+    days = spec.rotate_after_days
     if days is not None and today - held.issued_on >= timedelta(days=due_after(days, held.name)):
         changed.append("issued_on")
     return tuple(changed)
 
 
-def _organizations(was: KeyWish, wish: KeyWish) -> tuple[str, str]:
-    """What to compare: uuids if both are known, for an organization may be renamed (K10)."""
-    if was.organization_id and wish.organization_id:
-        return was.organization_id, wish.organization_id
-    return was.organization, wish.organization
+def _organizations(was: KeySpec, spec: KeySpec) -> tuple[str, str]:
+    """Return what to compare: uuids if both are known, since names may change (K10)."""
+    if was.organization_id and spec.organization_id:
+        return was.organization_id, spec.organization_id
+    return was.organization, spec.organization

@@ -1,8 +1,7 @@
-"""What a license says about itself: claims, dates and identity, read offline and never verified.
+"""Read the claims of a license offline, without verifying its signature: only coderd can.
 
-Only coderd can tell whether the signature is good; whether a license would do is decided in
-preflight.py. The text of a license is a secret: nothing here keeps, prints or repeats it, only its
-sha256.
+license_problems.py decides whether the license is good enough. Its text is a secret: nothing here
+keeps or prints it, only its sha256.
 """
 
 import hashlib
@@ -52,16 +51,15 @@ _SWITCHES = frozenset(
 
 
 class NotALicense(ValueError):  # noqa: N818  # it says what the text is not
-    """The text is no JWT with readable claims; the message completes "the license …"."""
+    """The text is not a JWT with readable claims; the message completes "the license …"."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LicenseClaims:
-    """A claim of the wrong type reads as missing: coderd, too, refuses it by the claim's name.
+    """The claims; one of the wrong type counts as missing, as it does for coderd.
 
-    Two dates: from `license_expires` on the license is in grace, from `expires` (the claim exp) on
-    it is worth nothing. `identity` is the claim jti, if it is a UUID: then coderd lists the license
-    under it.
+    The license is in grace from `license_expires` and void from `expires` (the claim exp).
+    `identity` is the claim jti if it is a UUID: coderd lists the license under it.
     """
 
     sha256: str
@@ -87,7 +85,7 @@ class LicenseClaims:
 
     @property
     def granted(self) -> frozenset[str]:
-        """Every feature it switches on: by name, by feature set, or by the old `all_features`."""
+        """Return the features it grants by name, by feature set or by the old `all_features`."""
         named = frozenset(name for name, value in self.features.items() if value > 0)
         if self.feature_set.lower() == "premium":
             return named | _SWITCHES
@@ -97,12 +95,12 @@ class LicenseClaims:
 
 
 def fingerprint(text: str) -> str:
-    """sha256 hex of the trimmed text (L3)."""
+    """Return the sha256 of the trimmed text in hex (L3)."""
     return hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_license(text: str) -> LicenseClaims:
-    """The claims of a license; NotALicense if there are none to read."""
+    """Return the claims of a license; raise NotALicense if there are none."""
     trimmed = text.strip()
     if not trimmed:
         raise NotALicense("is empty")
@@ -137,16 +135,15 @@ def read_license(text: str) -> LicenseClaims:
 
 
 def find_license(ours: LicenseClaims, stored: Iterable[LicenseRecord]) -> LicenseRecord | None:
-    """Ours among the stored ones (L6): the one with the same payload.
+    """Find the stored license with the same payload (L6).
 
-    The payload holds the jti, which is the stored uuid; but two licenses may share a jti (a
-    reissued one), so the uuid alone could name somebody else's, or the one that ours supersedes.
+    The uuid is not enough: it is the jti, which a reissued license shares with the former one.
     """
     return next((each for each in stored if dict(each.claims) == dict(ours.payload)), None)
 
 
 def _decoded(text: str) -> tuple[Mapping[str, object], Mapping[str, object]] | None:
-    import jwt  # noqa: PLC0415  # slow for its cryptography, which nobody needs who reads no license
+    import jwt  # noqa: PLC0415  # its cryptography loads slowly, and is rarely needed
 
     try:
         parts = jwt.decode_complete(text, options={"verify_signature": False})

@@ -1,8 +1,7 @@
-"""Would this license do? Answered offline, before anything changes (L8).
+"""Find the problems of a license offline, before anything changes (L8). Pure.
 
-Pure: the text, the time and what is needed go in, findings come out. An error means coderd would
-refuse the license or it would not give what the program needs; a warning means it does for now. The
-signature is not checked: only coderd has the key.
+An error means that coderd would refuse the license, or that it lacks what the program needs. A
+warning means that it is good for now. The signature is not checked: only coderd has the key.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,13 +18,13 @@ LicenseProblemReason = Literal[
     "TelemetryRequired", "InGrace", "ExpiringSoon",
 ]  # fmt: skip
 
-# Clocks differ; a license that was made a moment ago must not look like one of the future.
+# Clocks differ: a license that was issued just now must not seem to start in the future.
 _CLOCK_SKEW = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
 class LicenseProblem:
-    """One thing to know about a license; the message is a stable sentence without secrets."""
+    """One problem of a license; the message is a stable sentence without secrets."""
 
     severity: Literal["error", "warning"]
     reason: LicenseProblemReason
@@ -41,10 +40,9 @@ def license_problems(
     *,
     telemetry: bool | None = None,
 ) -> list[LicenseProblem]:
-    """Everything there is to say about a license, errors first; empty if it is good.
+    """List all problems of a license, errors first.
 
-    `deployment_id` and `telemetry` are None while they are not known; what depends on them is then
-    not judged.
+    `deployment_id` and `telemetry` are None while they are unknown, and then not checked.
     """
     try:
         claims = read_license(text)
@@ -64,7 +62,7 @@ def claims_problems(
     *,
     telemetry: bool | None = None,
 ) -> list[LicenseProblem]:
-    """The same for claims that have been read already."""
+    """List all problems of claims that have been read already, errors first."""
     findings = [
         *_claims(claims, now),
         *_dates(claims, now, warn_days),
@@ -76,7 +74,7 @@ def claims_problems(
 
 
 def _claims(claims: LicenseClaims, now: datetime) -> Iterator[LicenseProblem]:
-    """What coderd refuses whatever the date."""
+    """Find what coderd refuses on any date."""
     wrong = [
         name
         for name, good in (
@@ -138,7 +136,7 @@ def _features(claims: LicenseClaims, needed: Iterable[str]) -> Iterator[LicenseP
 
 def _telemetry(claims: LicenseClaims, telemetry: bool | None) -> Iterator[LicenseProblem]:
     if claims.require_telemetry and telemetry is False:
-        # Coderd stores it, and from then on entitles to nothing, not even by other licenses.
+        # coderd stores it, and from then on grants nothing, not even by other licenses.
         message = (
             "The license requires telemetry, which is off; turn it on or ask for another license."
         )

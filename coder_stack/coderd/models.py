@@ -1,8 +1,7 @@
-"""What coderd's answers look like, as far as this project reads them.
+"""Models of coderd's responses, with the fields that this project reads.
 
-Frozen; fields that coderd adds later are ignored, `null` where a list or map is meant is an empty
-one (Go's nil slices), and what is shown once (tokens, keys) is a SecretStr. Times are instants:
-compare them, never their text.
+Unknown fields are ignored. A `null` list or map is an empty one (Go's nil slices). Secrets are
+SecretStr.
 """
 
 from collections.abc import Mapping
@@ -41,21 +40,13 @@ __all__ = [
 T = TypeVar("T")
 
 
-def _null_is_empty_list(value: object) -> object:
-    return [] if value is None else value
+def _null_is(empty: object) -> BeforeValidator:
+    return BeforeValidator(lambda value: empty if value is None else value)
 
 
-def _null_is_empty_map(value: object) -> object:
-    return {} if value is None else value
-
-
-def _null_is_empty_text(value: object) -> object:
-    return "" if value is None else value
-
-
-List = Annotated[tuple[T, ...], BeforeValidator(_null_is_empty_list)]
-Map = Annotated[Mapping[str, T], BeforeValidator(_null_is_empty_map)]
-Text = Annotated[str, BeforeValidator(_null_is_empty_text)]
+List = Annotated[tuple[T, ...], _null_is(())]
+Map = Annotated[Mapping[str, T], _null_is({})]
+Text = Annotated[str, _null_is("")]
 Tier = Literal["none", "trial", "enterprise", "premium"]
 
 
@@ -67,7 +58,7 @@ class ApiModel(BaseModel):
 
 
 class BuildInfo(ApiModel):
-    """`workspace_proxy` is true when the URL leads to a workspace proxy and not to coderd."""
+    """Coderd's build; `workspace_proxy` is true if a workspace proxy answers instead."""
 
     version: str
     deployment_id: UUID
@@ -80,37 +71,37 @@ class BuildInfo(ApiModel):
 
 
 class Message(ApiModel):
-    """What coderd says where it has nothing to give."""
+    """A response that is only a message."""
 
     message: str
 
 
 class FirstUser(ApiModel):
-    """Both None: coderd created the user, then failed to say so (200, empty body)."""
+    """The first user; both are None if coderd created it and sent no body (status 200)."""
 
     user_id: UUID | None
     organization_id: UUID | None
 
 
 class LoginSession(ApiModel):
-    """What a login gives: good for CODER_SESSION_DURATION."""
+    """The session of a login, which ends after CODER_SESSION_DURATION."""
 
     session_token: SecretStr
 
 
 class NewToken(ApiModel):
-    """The only time the token is shown."""
+    """A new token, shown this once."""
 
     key: SecretStr
 
     @property
     def id(self) -> str:
-        """The public part, by which the token is listed and deleted."""
+        """Return the public part, by which coderd lists and deletes the token."""
         return self.key.get_secret_value().partition("-")[0]
 
 
 class ApiToken(ApiModel):
-    """A token without its secret. `expires_at` drifts: use extends it."""
+    """A token without its secret; each use extends `expires_at`."""
 
     id: str
     user_id: UUID
@@ -133,7 +124,7 @@ class TokenConfig(ApiModel):
 
     @property
     def longest(self) -> timedelta:
-        """The same as a duration, cut to what a timedelta can hold."""
+        """Return it as a timedelta, limited to what one can hold."""
         return timedelta(microseconds=max(0, min(self.max_token_lifetime, 2**63 - 1)) // 1000)
 
 
@@ -158,12 +149,12 @@ class User(ApiModel):
 
     @property
     def is_owner(self) -> bool:
-        """Whether they may manage licenses, keys and proxies."""
+        """Tell whether the user may manage licenses, keys and proxies."""
         return any(role.name == "owner" for role in self.roles)
 
 
 class Organization(ApiModel):
-    """On a fresh database there is one, named `coder`."""
+    """An organization; a fresh database has one, named `coder`."""
 
     id: UUID
     name: str
@@ -174,7 +165,7 @@ class Organization(ApiModel):
 
 
 class LicenseRecord(ApiModel):
-    """A stored license: `claims` is the JWT's payload; the JWT itself is never given back."""
+    """A stored license: `claims` is the JWT's payload; coderd never returns the JWT itself."""
 
     id: int
     uuid: UUID
@@ -193,17 +184,17 @@ class Feature(ApiModel):
 
     @property
     def entitled(self) -> bool:
-        """E3: grace counts."""
+        """Tell whether the feature may be used; it may in grace (E3)."""
         return is_entitled(self.entitlement)
 
     @property
     def in_grace(self) -> bool:
-        """E3: to be warned about."""
+        """Tell whether to warn that the feature ends soon (E3)."""
         return self.entitlement == GRACE_PERIOD
 
 
 class EntitlementsRecord(ApiModel):
-    """What the deployment may do. `refreshed_at` moves without anything having changed (E2)."""
+    """What the deployment may do; `refreshed_at` changes also without any other change (E2)."""
 
     features: Map[Feature]
     warnings: List[str] = ()
@@ -214,13 +205,13 @@ class EntitlementsRecord(ApiModel):
     refreshed_at: AwareDatetime | None = None
 
     def entitled(self, feature: str) -> bool:
-        """Whether the feature may be used; a name that coderd does not know may not."""
+        """Tell whether the feature may be used; false if coderd does not know it."""
         found = self.features.get(feature)
         return found is not None and found.entitled
 
     @property
     def tier(self) -> Tier:
-        """E1, for entitlements that could be read."""
+        """Return the tier of the licenses (E1)."""
         if not self.has_license:
             return "none"
         if self.trial:
@@ -230,13 +221,13 @@ class EntitlementsRecord(ApiModel):
 
 
 class NewProvisionerKey(ApiModel):
-    """The only time the key is shown; coderd names no id here, list by name to get it."""
+    """A new key, shown this once and without its id."""
 
     key: SecretStr
 
 
 class KeyRecord(ApiModel):
-    """A key without its material. `name` is lower-case, whatever was asked for."""
+    """A key without its plaintext; `name` is lower-case, whatever was asked for."""
 
     id: UUID
     name: str
@@ -270,14 +261,14 @@ class KeyDaemons(ApiModel):
 
 
 class ProxyReport(ApiModel):
-    """What a proxy says about itself."""
+    """Errors and warnings that a proxy reports."""
 
     errors: List[str] = ()
     warnings: List[str] = ()
 
 
 class ProxyStatus(ApiModel):
-    """`status` is ok, unreachable, unhealthy, unregistered or unknown; it lags behind writes."""
+    """A proxy's health: `status` is ok, unreachable, unhealthy, unregistered or unknown."""
 
     status: Text = "unknown"
     report: ProxyReport = ProxyReport()
@@ -285,7 +276,7 @@ class ProxyStatus(ApiModel):
 
 
 class ProxyRecord(ApiModel):
-    """By id, deleted proxies are found too: look at `deleted`."""
+    """A workspace proxy; coderd finds deleted ones by id: look at `deleted`."""
 
     id: UUID
     name: str
@@ -304,7 +295,7 @@ class ProxyRecord(ApiModel):
 
 
 class RegisteredProxy(ApiModel):
-    """`proxy_token` is the only copy, and empty when an update did not make a new one."""
+    """A proxy with its new token, shown this once; empty if an update made none."""
 
     proxy: ProxyRecord
     proxy_token: SecretStr = SecretStr("")

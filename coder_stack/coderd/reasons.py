@@ -1,7 +1,6 @@
-"""One vocabulary of reasons: the same word in exception, condition, report and docs.
+"""The reasons that exceptions, conditions, reports and docs share.
 
-Which outcome of a call carries which word is drawn in errors.py. Two conditions know fewer words
-(L7, E6): the functions here narrow them.
+errors.py shows which error has which reason. Two conditions have fewer reasons (L7, E6).
 """
 
 from enum import StrEnum
@@ -10,7 +9,7 @@ __all__ = ["Reason", "entitlements_reason", "license_reason"]
 
 
 class Reason(StrEnum):
-    """Written as they are shown. The last five have no leaf in errors.py."""
+    """A reason as users see it. The last five belong to no error of errors.py."""
 
     INVALID_CONNECTION = "InvalidConnection"
     INSECURE_CONNECTION = "InsecureConnection"
@@ -34,19 +33,19 @@ class Reason(StrEnum):
     SECRET_MISSING = "SecretMissing"  # noqa: S105  # L1: the Kubernetes Secret, its key or its value is not there
     SECRET_CHANGED = "SecretChanged"  # noqa: S105  # S2: the Kubernetes Secret holds other bytes than coderd gave out
     PENDING = "Pending"  # L2: the control plane or operator access is not ready yet
-    ENTITLEMENTS_QUERY_FAILED = "EntitlementsQueryFailed"  # E6: what is neither 401 nor 403
-    ERROR = "Error"  # L7: what has no better word in the license condition
+    ENTITLEMENTS_QUERY_FAILED = "EntitlementsQueryFailed"  # E6: neither 401 nor 403
+    ERROR = "Error"  # L7: any other reason in the license condition
 
 
 def license_reason(reason: Reason) -> Reason:
-    """Narrow to what a license knows: L7's three, and a Secret that is missing."""
+    """Narrow a reason to those of the license condition (L7)."""
     if reason in (Reason.NOT_SUPPORTED, Reason.FORBIDDEN, Reason.SECRET_MISSING):
         return reason
     return Reason.ERROR
 
 
 def entitlements_reason(reason: Reason) -> Reason:
-    """The word for entitlements that could not be read (E6); no route is the AGPL build."""
+    """Narrow a reason to those of entitlements that cannot be read (E6)."""
     if reason in (Reason.NOT_SUPPORTED, Reason.FORBIDDEN):
         return reason
     return Reason.ENTITLEMENTS_QUERY_FAILED

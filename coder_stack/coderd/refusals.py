@@ -1,7 +1,6 @@
-"""Coderd's own words for "no", and which leaf each of them is.
+"""Map coderd's error messages to errors, with one table that is tried from top to bottom.
 
-One table, in the order in which it is tried. A row that names a message holds without further
-proof; the rows without one (any other 401, 403, 404, 409, 400) hold only for answers that carry
+A row with a message applies to any response. A row without one applies only to responses with
 coderd's version header.
 """
 
@@ -39,7 +38,7 @@ class _Validation(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """Coderd's error body."""
+    """The body of coderd's errors."""
 
     message: str
     detail: Text = ""
@@ -53,7 +52,7 @@ Maker = Callable[[Request, int, ErrorBody], CoderdError]
 def refusal(
     request: Request, status: int, error: ErrorBody, *, trusted: bool
 ) -> CoderdError | None:
-    """The leaf for an error body; None if the words are not coderd's."""
+    """Return the error for a body; None if the message is not coderd's."""
     for row in _ROWS:
         if status == row.status and row.fits(error, trusted=trusted):
             return row.make(request, status, error)
@@ -122,7 +121,7 @@ def _not_empty(request: Request, status: int, error: ErrorBody) -> CoderdError:
         r"\b(\d+) (?:workspace|template|member|group|provisioner key)s?\b", error.detail
     )
     contents = tuple(match[0] for match in found)
-    # coderd finds nothing to count when the user may look into it but not delete it.
+    # coderd counts nothing if the user may read the organization but not delete it.
     if not contents:
         return _forbidden(request, status, error)
     why = f"it still holds {', '.join(contents)}; remove them first."
@@ -142,7 +141,7 @@ def _server_fault(request: Request, status: int, _: ErrorBody) -> CoderdError:
 
 
 def _invalid(request: Request, status: int, error: ErrorBody) -> CoderdError:
-    # Only names that the request itself has: what the answer says is not repeated.
+    # Only fields of the request itself: messages do not repeat a response.
     named = {validation.field for validation in error.validations}
     fields = tuple(sorted(named & {*(request.body or {}), *request.query, "name"}))
     if "license" in fields:

@@ -1,7 +1,7 @@
-"""One request to coderd as data: its name, its address, its load, and the answers that are good.
+"""One request to coderd as data: operation, path, body, and the status codes of success.
 
-Pure: the endpoints build calls, exchange.py sends them, answers.py judges what came back, retry.py
-asks whether they may be repeated.
+Pure. The endpoints build requests, transport.py sends them, interpret.py reads the responses, and
+retry.py decides whether to repeat them.
 """
 
 from collections.abc import Mapping
@@ -28,44 +28,44 @@ class Request:
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: Mapping[str, object] | None = field(default=None, repr=False)
     feature: str | None = None
-    """The licensed feature that gates the route."""
+    """The licensed feature that the route needs."""
     repeatable: bool = False
-    """A POST or PATCH that does no harm when it arrives twice."""
+    """Whether a POST or PATCH may arrive twice without harm."""
 
     def __post_init__(self) -> None:
         for text in (*self.path, *self.query.values()):
-            # `.` and `..` would be folded away, and the call would reach another route.
+            # HTTP libraries remove `.` and `..`: the request would reach another route.
             if text in ("", ".", "..") or not _encodable(text):
                 why = "a name in it is empty, `.`, `..` or not text; choose another name."
                 raise InvalidRequest(self.operation, why)
 
     @property
     def changes_something(self) -> bool:
-        """Whether a lost answer leaves doubt about coderd's state."""
+        """Tell whether coderd's state is in doubt if the response is lost."""
         return self.method != "GET"
 
     @property
     def idempotent(self) -> bool:
-        """Whether arriving twice is the same as arriving once (U2)."""
+        """Tell whether arriving twice is the same as arriving once (U2)."""
         return self.method in ("GET", "DELETE") or self.repeatable
 
     @property
     def credential(self) -> Credential:
-        """What a 401 is about."""
+        """Return the kind of credential that a 401 refuses."""
         if self.auth == "key":
             return "provisioner key"
         return "password" if self.body is not None and "password" in self.body else "session token"
 
     @property
     def carries_secret(self) -> bool:
-        """Whether anything in it must not be seen on the wire."""
+        """Tell whether anything in it must be encrypted on the network."""
         if self.auth in ("key", "token"):
             return True
         return any(isinstance(value, SecretStr) for value in (self.body or {}).values())
 
 
 def quoted(name: object) -> str:
-    """A name as it appears in messages: bounded, one line."""
+    """Quote a name for a message: on one line, and cut to 80 characters."""
     text = "".join(c if c.isprintable() else "?" for c in str(name))
     return f'"{text[:80]}"'
 

@@ -1,8 +1,8 @@
-"""When a call is tried again, how long it waits, and when it gives up (U2).
+"""Decide when to retry a request, how long to wait, and when to give up (U2).
 
-429, and whatever surely did not reach coderd, are repeated for every call; 502/503/504 and broken
-connections only for calls that may arrive twice. A POST whose answer was lost is never repeated
-here: the caller looks first (U3).
+A 429, and what cannot have reached coderd, is retried for every request. 502/503/504 and broken
+connections are retried only for idempotent requests. After the lost response of a POST the caller
+looks first (U3).
 """
 
 import logging
@@ -34,12 +34,12 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class Clock:
-    """Time and chance, so that tests can hold both."""
+    """Time and randomness, for tests to replace."""
 
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], datetime] = _utc_now
-    between: Callable[[float, float], float] = random.uniform  # spreads retries, guards nothing
+    between: Callable[[float, float], float] = random.uniform  # for jitter, not for security
 
 
 class Deadline:
@@ -50,17 +50,17 @@ class Deadline:
         self._end = clock.monotonic() + seconds
 
     def left(self) -> float:
-        """Seconds until then; negative when it has passed."""
+        """Return the seconds until then; negative when it has passed."""
         return self._end - self._clock.monotonic()
 
 
 def with_retries(request: Request, attempt: Callable[[], T], deadline: Deadline, clock: Clock) -> T:
-    """The result of the first attempt that ends well, or the last error.
+    """Return the result of the first successful attempt, or raise the last error.
 
-    Gives up at once, not at the deadline, when the wait that is due would outlast it.
+    Gives up at once if the next wait would end after the deadline.
     """
 
-    def worth_another(error: BaseException) -> bool:
+    def may_retry(error: BaseException) -> bool:
         return isinstance(error, Unavailable) and (
             request.idempotent or not error.may_have_happened
         )
@@ -69,29 +69,29 @@ def with_retries(request: Request, attempt: Callable[[], T], deadline: Deadline,
         grown = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(state.attempt_number - 1, 10))
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, Unavailable) and error.retry_after is not None:
-            # Everybody was told the same moment; do not all come back in it.
+            # All clients were told the same moment: add jitter.
             return error.retry_after + clock.between(0, _FIRST_WAIT)
         return clock.between(grown / 2, grown)
 
     def stop(state: RetryCallState) -> bool:
         return state.upcoming_sleep >= deadline.left()
 
-    def tell(state: RetryCallState) -> None:
+    def log(state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         _log.debug("%s; trying again in %.1f s", error, state.upcoming_sleep)
 
     return Retrying(
-        retry=retry_if_exception(worth_another),
+        retry=retry_if_exception(may_retry),
         wait=wait,
         stop=stop,
         sleep=clock.sleep,
-        before_sleep=tell,
+        before_sleep=log,
         reraise=True,
     )(attempt)
 
 
 def seconds_to_wait(retry_after: str | None, now: datetime) -> float | None:
-    """`Retry-After` as seconds from now: a number or an HTTP date, None if it is neither."""
+    """Parse `Retry-After`, a number of seconds or an HTTP date; None if it is neither."""
     if retry_after is None:
         return None
     text = retry_after.strip()
@@ -99,7 +99,7 @@ def seconds_to_wait(retry_after: str | None, now: datetime) -> float | None:
         return float(text)
     try:
         moment = parsedate_to_datetime(text)
-        # A date without a zone is read as UTC, as the standard demands of all HTTP dates.
+        # HTTP dates without a zone are in UTC.
         aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return max(0.0, (aware - now).total_seconds())
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -1,8 +1,7 @@
-"""TLS contexts that always verify: which authorities are trusted, and which name is expected.
+"""TLS contexts that always verify: trusted authorities and the expected server name.
 
-A kubeconfig's `tls-server-name` is asked for and verified in place of the host in the URL (CP11).
-The context itself puts it in: HTTP libraries let a request choose the name on a direct connection
-only, and forget it inside a proxy's tunnel.
+A kubeconfig's `tls-server-name` is sent and verified in place of the URL's host (CP11). The context
+sets it, because HTTP libraries forget a request's own server name inside a proxy's tunnel.
 """
 
 import socket
@@ -15,13 +14,13 @@ __all__ = ["tls_context"]
 
 
 def tls_context(bundle: str | None = None, server_name: str | None = None) -> ssl.SSLContext:
-    """`bundle` is PEM text or a path, and is then the only authority trusted."""
+    """Make a context; `bundle`, PEM text or a path, is then the only authority trusted."""
     text = bundle if bundle and "-----BEGIN" in bundle else None
     file = str(Path(bundle).expanduser()) if bundle and not text else None
     try:
         if server_name is None:
             return ssl.create_default_context(cafile=file, cadata=text)
-        context = _UnderName(ssl.PROTOCOL_TLS_CLIENT)
+        context = _NamedContext(ssl.PROTOCOL_TLS_CLIENT)
         context.server_name = server_name
         if bundle is None:
             context.load_default_certs()
@@ -33,7 +32,7 @@ def tls_context(bundle: str | None = None, server_name: str | None = None) -> ss
     return context
 
 
-class _UnderName(ssl.SSLContext):
+class _NamedContext(ssl.SSLContext):
     """Sends and verifies `server_name`, whatever host the connection was made to."""
 
     server_name: str
@@ -56,6 +55,7 @@ class _UnderName(ssl.SSLContext):
             session,
         )
 
+    # Called for the TLS inside the TLS of an https proxy.
     def wrap_bio(
         self,
         incoming: ssl.MemoryBIO,
@@ -64,5 +64,4 @@ class _UnderName(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
-        """The same inside the TLS of an https proxy."""
         return super().wrap_bio(incoming, outgoing, server_side, self.server_name, session)

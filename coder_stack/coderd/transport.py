@@ -1,9 +1,8 @@
-"""One attempt at one call: the only module that knows the HTTP library.
+"""Send one request once. The only module that knows the HTTP library.
 
-Ends in an `Answer` or a `Failure`, never in an exception, because the library's exceptions carry
-URLs, headers and parts of bodies. Leaves judging to answers.py and repeating to retry.py. Redirects
-are not followed, cookies are neither kept nor sent: coderd's login sets one, and on the server a
-cookie beats the token header.
+Returns a `Response` or a `Failure` and never raises, because the library's exceptions carry URLs,
+headers and parts of bodies. Follows no redirects. Keeps no cookies: coderd's login sets one, and
+coderd prefers a cookie to the token header.
 """
 
 import contextlib
@@ -35,16 +34,16 @@ __all__ = [
 ]
 
 Transport = httpx.BaseTransport
-"""What tests and other ways in plug into a client."""
+"""Replaces the network in tests, and adds the API server's credentials."""
 
-_LARGEST_ANSWER = 16 * 1024 * 1024
+_LARGEST_BODY = 16 * 1024 * 1024
 _PROBE_TIMEOUT = 5.0
 _TOKEN_HEADER = "Coder-Session-Token"  # noqa: S105  # a header's name
 _KEY_HEADER = "Coder-Provisioner-Daemon-Key"
 
 
 class Failure(Enum):
-    """Why there is no answer to judge."""
+    """Why there is no response."""
 
     NOT_SENT = "no connection"
     NOT_PASSED_ON = "the proxy in between refused to connect"
@@ -57,12 +56,12 @@ class Failure(Enum):
 
 @dataclass(frozen=True)
 class Response:
-    """What came back, reduced to what decides."""
+    """The parts of a response that decide what it means."""
 
     status: int
     body: bytes = field(repr=False)
     from_coderd: bool
-    """Coderd marks every response with its version; nothing in front of it does."""
+    """Whether it has coderd's version header, which nothing in front of coderd sets."""
     retry_after: str | None = field(default=None, repr=False)
     location: str | None = field(default=None, repr=False)
 
@@ -81,7 +80,7 @@ class HttpClient:
             verify=tls_context(connection.ca_bundle) if connection.ca_bundle else True,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             follow_redirects=False,
-            # A proxy from the environment must not see what is meant for this machine alone.
+            # A proxy from the environment must not see requests to this machine.
             trust_env=not connection.is_loopback,
             headers={
                 "User-Agent": "coder-stack",
@@ -91,13 +90,13 @@ class HttpClient:
         )
 
     def close(self) -> None:
-        """Give the sockets back."""
+        """Close the sockets."""
         self._http.close()
 
     def send(
         self, request: Request, token: SecretStr | None, deadline: Deadline
     ) -> Response | Failure:
-        """One attempt, not longer than what is left of the deadline."""
+        """Try once, within what is left of the deadline."""
         left = deadline.left()
         if left <= 0:
             return Failure.NOT_SENT
@@ -145,11 +144,10 @@ def api_server_transport(
     server_name: str | None = None,
     proxy: str | None = None,
 ) -> Transport:
-    """A transport with a kubeconfig's credentials, for a `base_url` made by `service_proxy_url`.
+    """Return a transport with a kubeconfig's credentials.
 
-    `bearer` is asked for every request, because tokens of exec plugins expire. `server_name` is
-    verified in place of the URL's host, `proxy` is what `forward_proxy` found. Verification cannot
-    be turned off.
+    `bearer` is called for every request, because tokens of exec plugins expire. `server_name` is
+    verified in place of the URL's host. Verification cannot be turned off.
     """
     context = tls_context(ca_file, server_name)
     if cert_file is not None:
@@ -158,7 +156,7 @@ def api_server_transport(
         except (OSError, ValueError):
             why = "the client certificate of the kubeconfig cannot be read; check its files."
             raise InvalidConnection("connect to the Kubernetes API server", why) from None
-    # The authorities of the kubeconfig are the cluster's, not those of a proxy that speaks https.
+    # The kubeconfig's CA is the cluster's, not that of an https proxy.
     own = tls_context() if proxy and proxy.startswith("https:") else None
     between = httpx.Proxy(proxy, ssl_context=own) if proxy else None
     inner = httpx.HTTPTransport(verify=context, proxy=between)
@@ -186,7 +184,7 @@ def why_unreachable(url: str, transport: Transport, *, verify: bool = True) -> s
 
 
 class _WithBearer(httpx.BaseTransport):
-    """Adds the API server's own credential, which it strips before it passes the request on."""
+    """Adds the API server's credential, which it removes before it forwards the request."""
 
     def __init__(self, inner: httpx.BaseTransport, bearer: Callable[[], SecretStr]) -> None:
         self._inner = inner
@@ -216,11 +214,11 @@ def _reveal(value: object) -> object:
 
 
 def _read(incoming: httpx.Response, deadline: Deadline) -> bytes | Failure:
-    """The body, chunk by chunk: the library's read timeout starts anew with every chunk."""
+    """Read the body by chunks, because the library's read timeout starts anew with each."""
     body = bytearray()
     for chunk in incoming.iter_bytes():
         body += chunk
-        if len(body) > _LARGEST_ANSWER:
+        if len(body) > _LARGEST_BODY:
             return Failure.TOO_LARGE
         if deadline.left() <= 0:
             return Failure.LOST
@@ -248,5 +246,5 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _no_response_headers(record: logging.LogRecord) -> bool:
-    """Keeps the session cookie that a login answer carries out of the library's debug log."""
+    """Keep the session cookie of a login out of the library's debug log."""
     return not record.getMessage().startswith("receive_response_headers.complete")

@@ -1,4 +1,4 @@
-"""How the operator gets in: first user, login, tokens (CP6). Cookies play no part in it."""
+"""First user, login and tokens (CP6)."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -33,10 +33,10 @@ _FIRST = ("api", "v2", "users", "first")
 
 
 class AccessEndpoints(Endpoints):
-    """First user, login, tokens. `user` is `me`, a name or an id."""
+    """First user, login and tokens. `user` is `me`, a name or an id."""
 
     def has_first_user(self) -> bool:
-        """Whether somebody has set this coderd up."""
+        """Tell whether coderd has a first user."""
         request = Request(
             operation="ask for the first user", method="GET", path=_FIRST, auth="none"
         )
@@ -49,7 +49,7 @@ class AccessEndpoints(Endpoints):
     def create_first_user(
         self, *, email: str, username: str, password: SecretStr, name: str = ""
     ) -> FirstUser:
-        """The owner of a fresh coderd; Conflict if there is one. Never asks for a trial."""
+        """Create the owner of a new coderd, without a trial; raise Conflict if there is one."""
         request = Request(
             operation=f"create the first user {quoted(username)}",
             method="POST",
@@ -60,12 +60,12 @@ class AccessEndpoints(Endpoints):
         )
         response = self._response(request)
         if response.status == 200 and not response.body.strip():
-            # The user exists; coderd failed to refresh entitlements afterwards and wrote no answer.
+            # The user exists; coderd then failed to refresh entitlements and wrote no body.
             return FirstUser(user_id=None, organization_id=None)
         return self._parse(request, response, _FIRST_USER)
 
     def login(self, *, email: str, password: SecretStr) -> LoginSession:
-        """A short-lived session, good for making a token."""
+        """Return a short-lived session, with which a token can be created."""
         request = Request(
             operation="log in",
             method="POST",
@@ -73,13 +73,13 @@ class AccessEndpoints(Endpoints):
             success=frozenset({201}),
             auth="none",
             body={"email": email, "password": password},
-            # A session whose answer was lost ends by itself within a day.
+            # A session whose response is lost ends by itself within a day.
             repeatable=True,
         )
         return self._ask(request, _SESSION)
 
     def user(self, user: str = "me") -> User:
-        """The token's own user, or another one."""
+        """Return the token's own user, or another one."""
         request = Request(
             operation=f"look up user {quoted(user)}",
             method="GET",
@@ -95,7 +95,7 @@ class AccessEndpoints(Endpoints):
         scopes: Sequence[str] = (),
         user: str = "me",
     ) -> NewToken:
-        """A named token. Licenses, keys and proxies need one without scopes (all rights)."""
+        """Create a named token; licenses, keys and proxies need one without scopes."""
         body: dict[str, object] = {"token_name": name}
         if lifetime is not None:
             body["lifetime"] = lifetime // timedelta(microseconds=1) * 1000  # Go counts nanoseconds
@@ -111,7 +111,7 @@ class AccessEndpoints(Endpoints):
         return self._ask(request, _NEW_TOKEN)
 
     def tokens(self, *, user: str = "me", include_all: bool = False) -> tuple[ApiToken, ...]:
-        """Tokens of the user, or of everybody."""
+        """List tokens of the user, or of everybody."""
         request = Request(
             operation="list tokens",
             method="GET",
@@ -121,14 +121,14 @@ class AccessEndpoints(Endpoints):
         return self._ask(request, _TOKENS)
 
     def token(self, name: str, *, user: str = "me") -> ApiToken:
-        """The token of that name."""
+        """Return the token of that name."""
         request = Request(
             operation=f"look up token {quoted(name)}", method="GET", path=(*_tokens(user), name)
         )
         return self._ask(request, _TOKEN)
 
     def token_config(self, *, user: str = "me") -> TokenConfig:
-        """How long a token of the user may live; owners are held to seven days by default."""
+        """Return how long a token of the user may live; by default seven days for owners."""
         request = Request(
             operation="read the token settings",
             method="GET",
@@ -137,7 +137,7 @@ class AccessEndpoints(Endpoints):
         return self._ask(request, _TOKEN_CONFIG)
 
     def delete_token(self, token_id: str, *, user: str = "me") -> None:
-        """By id, which is not secret; NotFound if it is gone."""
+        """Delete by id, which is not secret; raise NotFound if it is gone."""
         request = Request(
             operation=f"delete token {quoted(token_id)}",
             method="DELETE",

@@ -1,8 +1,4 @@
-"""Turns a call into an answer: checks, then attempts until one ends well or the deadline is near.
-
-What every group of endpoints stands on. Leaves judging to answers.py, waiting to retry.py, sockets
-to exchange.py.
-"""
+"""The base of all endpoints: check a request, send it with retries, and parse the response."""
 
 from typing import TypeVar
 
@@ -22,21 +18,21 @@ _ANY_JSON = TypeAdapter[JsonValue](JsonValue)
 
 
 class Endpoints:
-    """One coderd, one token, and the means to ask."""
+    """A connection to one coderd as one user."""
 
     def __init__(self, connection: Connection, http: HttpClient, clock: Clock) -> None:
         self.connection = connection
         self.token_source: TokenSource | None = None
-        """Asked for a token by calls that need one, unless the connection has its own."""
+        """Where requests find a token if the connection has none."""
         self._http = http
         self._clock = clock
 
     def _ask(self, request: Request, shape: TypeAdapter[T]) -> T:
-        """The answer as a model."""
+        """Return the response as a model."""
         return self._parse(request, self._response(request), shape)
 
     def _done(self, request: Request) -> None:
-        """For calls whose answer is its status alone: a web page is still none."""
+        """Send a request that returns nothing; a web page is still an error."""
         response = self._response(request)
         if response.body.strip():
             self._parse(request, response, _ANY_JSON)
@@ -48,7 +44,7 @@ class Endpoints:
         return result
 
     def _response(self, request: Request) -> Response:
-        """The answer as it came. A refused token is replaced once, if its source has another."""
+        """Return the raw response; replace a refused token once, if the source has another."""
         if request.auth != "token":
             return self._attempts(request, None)
         token = self._token(request)
@@ -83,7 +79,6 @@ class Endpoints:
         return with_retries(request, attempt, deadline, self._clock)
 
     def _refuse_if_insecure(self, request: Request) -> None:
-        """What can be refused without asking is refused before anything is sent."""
         if request.carries_secret and not self.connection.may_carry_secrets:
             why = (
                 "a secret would go over plain http to another machine; use https, the API server's "

@@ -1,4 +1,4 @@
-"""Licenses and what they entitle to (L, E). What is inside a license is read in license.py."""
+"""Licenses and entitlements (L, E). license.py reads what is in a license."""
 
 from pydantic import SecretStr, TypeAdapter
 
@@ -18,11 +18,11 @@ class LicenseEndpoints(Endpoints):
     """Licenses and entitlements."""
 
     def licenses(self) -> tuple[LicenseRecord, ...]:
-        """All stored ones by id. Empty also for a user who may not see them: only an owner may."""
+        """List all licenses by id; the list is empty for users who are not owners."""
         return self._ask(Request(operation="list licenses", method="GET", path=_PATH), _LICENSES)
 
     def add_license(self, jwt: SecretStr) -> LicenseRecord:
-        """The trimmed text: coderd would store a copy with a line break as another license."""
+        """Upload the trimmed text: with a line break coderd would store it a second time."""
         request = Request(
             operation="add the license",
             method="POST",
@@ -33,7 +33,7 @@ class LicenseEndpoints(Endpoints):
         return self._ask(request, _LICENSE)
 
     def delete_license(self, license_id: int) -> None:
-        """For good; NotFound if it is gone."""
+        """Delete by id; raise NotFound if it is gone."""
         request = Request(
             operation=f"delete license {license_id}",
             method="DELETE",
@@ -42,7 +42,7 @@ class LicenseEndpoints(Endpoints):
         self._done(request)
 
     def entitlements(self) -> EntitlementsRecord:
-        """What coderd computed last. The route asks for no token, so none is sent."""
+        """Return what coderd computed last. The route needs no token, so none is sent."""
         request = Request(
             operation="read entitlements",
             method="GET",

@@ -29,14 +29,14 @@ class OrganizationEndpoints(Endpoints):
     """Organizations. Changes take the id, which a rename does not touch."""
 
     def organizations(self) -> tuple[Organization, ...]:
-        """Those the token's user may read, in no order; deleted ones are left out."""
+        """List those that the token's user may read, without deleted ones, in no order."""
         request = Request(operation="list organizations", method="GET", path=_PATH)
         return self._ask(request, _ORGANIZATIONS)
 
     def organization(self, name_or_id: str = "default") -> Organization:
-        """By name (any case), id, or the word `default`.
+        """Return one by name (in any case), by id, or the one that is `default`.
 
-        By id, deleted ones are found too, and nothing in the answer says so: only the list tells.
+        By id this finds deleted ones too, and the response does not say so: only the list does.
         """
         request = Request(
             operation=f"look up organization {quoted(name_or_id)}",

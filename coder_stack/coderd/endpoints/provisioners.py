@@ -34,7 +34,7 @@ class ProvisionerEndpoints(Endpoints):
     """Keys and daemons. `organization` is a name or an id."""
 
     def provisioner_keys(self, organization: str) -> tuple[KeyRecord, ...]:
-        """All keys that people made, oldest first."""
+        """List all keys but the built-in ones, oldest first."""
         request = Request(
             operation=f"list provisioner keys of organization {quoted(organization)}",
             method="GET",
@@ -46,7 +46,7 @@ class ProvisionerEndpoints(Endpoints):
     def create_provisioner_key(
         self, organization: str, name: str, tags: Mapping[str, str] | None = None
     ) -> NewProvisionerKey:
-        """The plaintext, shown once. Name and tags are final; the name is stored in lower case."""
+        """Create a key and return its plaintext, shown once. Coderd lower-cases the name."""
         request = Request(
             operation=f"create provisioner key {quoted(name)}",
             method="POST",
@@ -58,7 +58,7 @@ class ProvisionerEndpoints(Endpoints):
         return self._ask(request, _NEW_KEY)
 
     def delete_provisioner_key(self, organization: str, name: str) -> None:
-        """By name; NotFound if it is gone. Connected daemons stay so until they reconnect."""
+        """Delete by name; raise NotFound if it is gone. Daemons stay connected for now."""
         request = Request(
             operation=f"delete provisioner key {quoted(name)}",
             method="DELETE",
@@ -69,7 +69,7 @@ class ProvisionerEndpoints(Endpoints):
         self._done(request)
 
     def provisioner_key_of(self, material: SecretStr) -> KeyRecord:
-        """The key that this plaintext belongs to, authenticated by itself (K3); or KeyRejected."""
+        """Return the key of this plaintext, which is the credential (K3); or raise KeyRejected."""
         operation = "check the provisioner key's material"
         key = material.get_secret_value()
         if not re.fullmatch(r"[\x21-\x7e]+", key):
@@ -78,7 +78,7 @@ class ProvisionerEndpoints(Endpoints):
         request = Request(
             operation=operation,
             method="GET",
-            # The server ignores the last segment; a placeholder keeps the key out of access logs.
+            # coderd ignores the last segment; a placeholder keeps the key out of access logs.
             path=("api", "v2", "provisionerkeys", "self"),
             auth="key",
             key=material,
@@ -86,7 +86,7 @@ class ProvisionerEndpoints(Endpoints):
         return self._ask(request, _KEY)
 
     def daemons_by_key(self, organization: str) -> tuple[KeyDaemons, ...]:
-        """Keys, the built-in ones too, each with the daemons seen in the last three minutes."""
+        """List all keys, each with the daemons seen in the last three minutes."""
         request = Request(
             operation=f"list daemons by key of organization {quoted(organization)}",
             method="GET",
@@ -106,7 +106,7 @@ class ProvisionerEndpoints(Endpoints):
         status: Sequence[Literal["offline", "idle", "busy"]] = (),
         max_age: timedelta | None = None,
     ) -> tuple[ProvisionerDaemon, ...]:
-        """Newest first; 50 unless told otherwise, and without the offline ones unless asked for."""
+        """List daemons, newest first: by default at most 50, and without offline ones."""
         query: dict[str, str] = {}
         if limit is not None:
             query["limit"] = str(limit)

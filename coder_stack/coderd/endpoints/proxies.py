@@ -1,4 +1,4 @@
-"""Workspace proxies as coderd knows them: registrations and their tokens (W1)."""
+"""Registrations of workspace proxies and their tokens (W1)."""
 
 from uuid import UUID
 
@@ -26,14 +26,14 @@ class ProxyEndpoints(Endpoints):
     """Workspace proxies. `proxy` is an id, or a name in its exact case."""
 
     def workspace_proxies(self) -> tuple[ProxyRecord, ...]:
-        """The primary first, then the others; deleted ones are left out."""
+        """List the primary first, then the others, without deleted ones."""
         request = Request(
             operation="list workspace proxies", method="GET", path=_PATH, feature=WORKSPACE_PROXIES
         )
         return self._ask(request, _REGIONS).regions
 
     def workspace_proxy(self, proxy: str) -> ProxyRecord:
-        """One proxy. By id this finds deleted ones too: look at `deleted`."""
+        """Return one proxy; by id this finds deleted ones too: look at `deleted`."""
         request = Request(
             operation=f"look up workspace proxy {quoted(proxy)}",
             method="GET",
@@ -45,7 +45,7 @@ class ProxyEndpoints(Endpoints):
     def create_workspace_proxy(
         self, name: str, *, display_name: str = "", icon: str = ""
     ) -> RegisteredProxy:
-        """A registration and its token. Without display name or icon it cannot be updated later."""
+        """Register a proxy; without display name or icon it cannot be updated later."""
         request = Request(
             operation=f"create workspace proxy {quoted(name)}",
             method="POST",
@@ -65,7 +65,7 @@ class ProxyEndpoints(Endpoints):
         icon: str,
         regenerate_token: bool = False,
     ) -> RegisteredProxy:
-        """All three texts must be given and non-empty. A new token ends the old one at once."""
+        """Update all three texts, none of them empty. A new token ends the old one at once."""
         request = Request(
             operation=f"update workspace proxy {quoted(name)}",
             method="PATCH",
@@ -78,13 +78,13 @@ class ProxyEndpoints(Endpoints):
                 "regenerate_token": regenerate_token,
             },
             feature=WORKSPACE_PROXIES,
-            # A second new token would make the first, perhaps already in use, worthless.
+            # A second new token would end the first, which may be in use already.
             repeatable=not regenerate_token,
         )
         return self._ask(request, _REGISTERED)
 
     def delete_workspace_proxy(self, proxy: str) -> None:
-        """Frees the name at once. By name NotFound if it is gone; by id it may be repeated."""
+        """Delete and free the name; by name, not by id, raise NotFound if it is gone."""
         request = Request(
             operation=f"delete workspace proxy {quoted(proxy)}",
             method="DELETE",

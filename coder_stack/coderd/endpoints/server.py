@@ -1,4 +1,4 @@
-"""The server itself: is it there, and who is it (CP5)."""
+"""The server's health and build (CP5)."""
 
 from pydantic import TypeAdapter
 
@@ -13,10 +13,10 @@ _BUILD_INFO = TypeAdapter(BuildInfo)
 
 
 class ServerEndpoints(Endpoints):
-    """Health and build."""
+    """The server's health and build."""
 
     def healthz(self) -> None:
-        """Ends without an error once coderd serves requests. It does no checks beyond that."""
+        """Raise an error unless coderd serves requests; coderd itself checks nothing else."""
         operation = "ask coderd for its health"
         request = Request(operation=operation, method="GET", path=("healthz",), auth="none")
         if self._response(request).body.strip() != b"OK":
@@ -24,7 +24,7 @@ class ServerEndpoints(Endpoints):
             raise ProtocolError(operation, why, fault="not-coderd", status=200)
 
     def build_info(self) -> BuildInfo:
-        """Version and deployment id. Needs no token and sends none."""
+        """Return version and deployment id. The route needs no token, so none is sent."""
         request = Request(
             operation="ask coderd for its build",
             method="GET",

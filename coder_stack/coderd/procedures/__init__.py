@@ -1,1 +1,1 @@
-"""Steps on coderd that take several calls, or must survive a lost answer."""
+"""Procedures on coderd that take several requests, or must survive a lost response."""

@@ -1,8 +1,7 @@
-"""Getting into coderd with a password: first user, login, a named token (CP6, CP9). No cookies.
+"""Create the first user, log in with a password, and create a named token (CP6, CP9).
 
-The password comes from the stack's config or a Secret, never from here: so a run that dies at any
-step is taken up by the next one. Each step looks before it repeats, because an answer may be lost
-after coderd did the work (U3). The login's own session is given back at the end.
+Passwords come from the stack's config or a Secret, so that the next run can continue after a kill.
+Each step looks before it repeats, because a response may be lost after coderd did the work (U3).
 """
 
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ __all__ = ["Account", "accepted", "give_back", "log_in", "new_token", "revoke", 
 
 
 class Account(FrozenModel):
-    """Who the operator is, and what the token is called."""
+    """The operator's user, and the name and lifetime of the token."""
 
     email: str
     username: str
@@ -38,10 +37,7 @@ class Account(FrozenModel):
 
 
 def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
-    """A fresh token of that name; one of the same name that nobody can know any more is removed.
-
-    Only for an owner: for anybody else nothing is made.
-    """
+    """Create a token for an owner; delete one of the same name, whose secret is lost."""
     session = log_in(coderd, account, passwords)
     user = coderd.with_token(session)
     try:
@@ -52,7 +48,7 @@ def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) 
 
 
 def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
-    """A session of the account, whose user is created if coderd has none yet."""
+    """Return a session token; create the first user if coderd has none yet."""
     if not passwords:
         why = f"there is no password; set it with: {command_to_set('initialPassword')}"
         raise Unauthenticated("log in", why, credential="password")
@@ -62,7 +58,7 @@ def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> 
         try:
             return coderd.login(email=account.email, password=password).session_token
         except Unauthenticated as error:
-            # Another password does not help where coderd takes none (SSO), or not from this user.
+            # Another password does not help if coderd accepts none (SSO) from this user.
             if error.status != 401:
                 raise
             refused = error
@@ -75,7 +71,7 @@ def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> 
 
 
 def give_back(user: Coderd, session: SecretStr) -> None:
-    """End a session early; failing to is no failure: it ends by itself within a day."""
+    """End a session early; ignore errors, because it ends by itself within a day."""
     try:
         user.delete_token(token_id(session))
     except CoderdError:
@@ -83,7 +79,7 @@ def give_back(user: Coderd, session: SecretStr) -> None:
 
 
 def accepted(coderd: Coderd) -> bool:
-    """Whether coderd takes the token."""
+    """Tell whether coderd accepts the token."""
     try:
         coderd.user()
     except Unauthenticated:
@@ -92,17 +88,17 @@ def accepted(coderd: Coderd) -> bool:
 
 
 def revoke(coderd: Coderd, token: SecretStr) -> None:
-    """End a token for good; a warning if coderd cannot be asked to."""
+    """Delete a token; warn if coderd cannot be asked."""
     try:
         coderd.delete_token(token_id(token))
     except (NotFound, Unauthenticated):
-        return  # it is gone, or no longer worth anything
+        return  # it is gone or expired
     except CoderdError as error:
         warn(f"operator access: the former token was left in coderd: {error}")
 
 
 def token_id(token: SecretStr) -> str:
-    """The public half of a token, by which coderd lists and deletes it."""
+    """Return the public part of a token, by which coderd lists and deletes it."""
     return token.get_secret_value().partition("-")[0]
 
 
@@ -115,7 +111,7 @@ def _ensure_first_user(coderd: Coderd, account: Account, password: SecretStr) ->
                 email=account.email, username=account.username, password=password
             )
         except Conflict:
-            return  # somebody was quicker; the login tells whether it was us
+            return  # created meanwhile; the login tells whether by us
         except NoAnswer:
             if attempt != "first":
                 raise
@@ -139,7 +135,7 @@ def _named_token(user: Coderd, account: Account) -> NewToken:
     except CoderdError as error:
         if not (isinstance(error, Conflict) or error.may_have_happened):
             raise
-    # Made by a run whose answer or Secret was lost: nobody has it.
+    # Created by a run that lost the response or the Secret: nobody has its secret.
     lost = _find(user, account.token_name)
     if lost is not None:
         user.delete_token(lost.id)

@@ -1,9 +1,8 @@
-"""Making and removing one provisioner key in coderd, so that neither an orphan nor a double stays.
+"""Create and delete one provisioner key in coderd without leaving an orphan or a duplicate.
 
-Knows what coderd makes hard: the plaintext is shown once, the answer names no id, a name can be
-taken by a key whose plaintext nobody has (K1, K2), and an answer can get lost after the key was
-made (U3). A key whose daemons live is never taken away to make room (K8). Leaves alone which key is
-wanted (key_identity.py) and what Pulumi keeps of it.
+Coderd shows the plaintext once and without an id. A name can be taken by a key whose plaintext
+nobody has (K1, K2), and a response can be lost after the key was created (U3). A key with live
+daemons is never deleted to free its name (K8). key_identity.py decides which key is wanted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,21 +35,18 @@ class IssuedKey:
 
 
 def issue_key(coderd: Coderd, organization: str, name: str, tags: Mapping[str, str]) -> IssuedKey:
-    """A new key under that name: two requests, unless something is in the way.
-
-    The id is asked for with the new key itself, which also proves that the plaintext is good.
-    """
+    """Create a key, and look its id up with the plaintext, which proves that it works."""
     material = _plaintext(coderd, organization, name, tags)
     try:
         return IssuedKey(coderd.provisioner_key_of(material), material)
     except CoderdError:
-        # Nothing of this create will be kept in state, so nothing of it may stay in coderd.
+        # The state will not hold this key, so it must not stay in coderd.
         _try_to_remove(coderd, organization, name)
         raise
 
 
 def find_key(coderd: Coderd, organization: str, key_id: str) -> KeyRecord | None:
-    """The key in a list fetched now; None if that list, which is complete, lacks it."""
+    """Find a key by id in coderd's complete list; None if it is not there."""
     listed = coderd.provisioner_keys(organization)
     return next((key for key in listed if str(key.id) == key_id), None)
 
@@ -58,12 +54,11 @@ def find_key(coderd: Coderd, organization: str, key_id: str) -> KeyRecord | None
 def remove_key(
     coderd: Coderd, organizations: Sequence[str], key_id: str, material: SecretStr
 ) -> None:
-    """Delete the key with this id; gone is fine.
+    """Delete the key with this id, unless it is gone already.
 
-    Coderd deletes by name, and the name may belong to another key by now: the successor, if the
-    name is exact, or a key of another deployment behind the same URL. `organizations` are name and
-    uuid, of which the name may lead nowhere; what none of them shows, the key itself can tell.
-    NotFound if nothing could: that is no proof that the key is gone (K10).
+    Coderd deletes by name, and the name may belong to another key by now: look the id up first.
+    `organizations` are name and uuid; the name may be outdated. If neither lists the key, the
+    material itself leads to it. Raise NotFound if no way was left to find out (K10).
     """
     unseen: NotFound | None = None
     for organization in dict.fromkeys(filter(None, organizations)):
@@ -84,7 +79,7 @@ def remove_key(
 
 
 def opened_key(coderd: Coderd, material: SecretStr) -> KeyRecord | None:
-    """The key that the material belongs to; None if coderd says that it belongs to none."""
+    """Return the key that the material belongs to; None if coderd says that there is none."""
     if not material.get_secret_value():
         return None
     try:
@@ -105,7 +100,7 @@ def _plaintext(coderd: Coderd, organization: str, name: str, tags: Mapping[str, 
         except CoderdError as error:
             if not error.may_have_happened:
                 raise
-            # U3: whatever was made is useless without its plaintext.
+            # U3: what was created is useless without its plaintext.
             _remove_by_name(coderd, organization, name, because=error)
             if attempt == _ATTEMPTS or not isinstance(error, NoAnswer):
                 raise
@@ -113,10 +108,10 @@ def _plaintext(coderd: Coderd, organization: str, name: str, tags: Mapping[str, 
 
 
 def _make_room(coderd: Coderd, organization: str, name: str) -> None:
-    """Delete the key of that name, unless somebody works with it.
+    """Delete the key of that name, whose plaintext this stack does not have (K2).
 
-    K2: this stack has not its plaintext, or it would not ask for another. Without daemons it is
-    most likely what a lost run left behind. With daemons somebody else has the plaintext (K8).
+    Without daemons, a run that was killed most likely left it. With daemons, somebody else has the
+    plaintext: raise Conflict (K8).
     """
     listed = [each for each in coderd.daemons_by_key(organization) if each.key.name == name]
     if not listed:
@@ -138,7 +133,7 @@ def _remove_by_name(coderd: Coderd, organization: str, name: str, *, because: Co
     try:
         _make_room(coderd, organization, name)
     except CoderdError:
-        # The next run asks for the same name and meets what may have stayed as a conflict.
+        # The next run asks for the same name, and finds what is left as a conflict.
         raise because from None
 
 

@@ -1,7 +1,7 @@
-"""Ours among the licenses that coderd stores: add it, find it, remove it, and nobody else's.
+"""Add, find and delete this stack's license in coderd, and no other license.
 
-Coderd answers 500 to a duplicate, and an empty list both to "there is none" and to a user who may
-not look; it gives no license by id. What to make of that is decided here.
+Coderd answers 500 to a duplicate, returns an empty list to users who may not see licenses, and
+returns no license by id.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ __all__ = ["apply", "find", "remove", "stored"]
 
 
 def stored(coderd: Coderd) -> tuple[LicenseRecord, ...]:
-    """All licenses; ForbiddenByRole if the list is empty and we could not see one anyway (U1)."""
+    """List all licenses; raise ForbiddenByRole if the list is empty for lack of rights (U1)."""
     found = coderd.licenses()
     if not found and "owner" not in {role.name for role in coderd.user().roles}:
         why = "the token's user may not see licenses; use one of an owner."
@@ -37,17 +37,17 @@ def stored(coderd: Coderd) -> tuple[LicenseRecord, ...]:
 def find(
     claims: LicenseClaims, license_id: str, licenses: Iterable[LicenseRecord]
 ) -> LicenseRecord | None:
-    """Ours by content; among copies of the same content, the one we know by its id."""
+    """Find ours by content; among copies of the same content, the one with the known id."""
     same = [each for each in licenses if find_license(claims, [each])]
     return next((each for each in same if str(each.id) == license_id), next(iter(same), None))
 
 
 def apply(coderd: Coderd, jwt: SecretStr, claims: LicenseClaims) -> LicenseRecord:
-    """Upload once. A doubtful end is looked up before anything is repeated (L5, U3)."""
+    """Upload the license; after a doubtful error, look it up before repeating it (L5, U3)."""
     try:
         return coderd.add_license(jwt)
     except CoderdError as error:
-        # After `Failed to update entitlements`, a 500, the license is stored all the same.
+        # coderd answers 500 `Failed to update entitlements`, and has stored the license.
         doubtful = error.may_have_happened or isinstance(error, DuplicateLicense | ServerFault)
         if not doubtful:
             raise
@@ -60,7 +60,7 @@ def apply(coderd: Coderd, jwt: SecretStr, claims: LicenseClaims) -> LicenseRecor
 
 
 def remove(coderd: Coderd, claims: LicenseClaims, license_id: str) -> None:
-    """Delete ours by id, if what has that id is ours; gone is fine."""
+    """Delete the license with that id if its content is ours, unless it is gone already."""
     try:
         ours = [each for each in stored(coderd) if str(each.id) == license_id]
         if find_license(claims, ours):

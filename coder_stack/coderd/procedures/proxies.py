@@ -1,8 +1,7 @@
-"""Registering, changing and removing one workspace proxy in coderd, so that no orphan stays.
+"""Register, update and delete one workspace proxy in coderd without leaving an orphan.
 
-Knows what coderd makes hard: the token is shown once, a change is never partial (name, display name
-and icon must all be given), the name of a proxy that a lost run left behind is taken (U3). Leaves
-alone what Pulumi keeps of it (workspace_proxy.py) and the running proxy.
+Coderd shows the token once, updates only name, display name and icon together, and keeps the name
+of a proxy that a killed run left (U3).
 """
 
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class ProxyTexts:
-    """What people see of a proxy; none may be empty, or it could never be changed again."""
+    """The texts of a proxy; with an empty one coderd would refuse every update."""
 
     name: str
     display_name: str
@@ -33,7 +32,7 @@ class ProxyTexts:
 
 
 def register_proxy(coderd: Coderd, texts: ProxyTexts) -> RegisteredProxy:
-    """One request; if the name is taken or the answer got lost, that proxy with a new token."""
+    """Register a proxy; if the name is taken or the response lost, take it with a new token."""
     attempt = 1
     while True:
         try:
@@ -54,7 +53,7 @@ def register_proxy(coderd: Coderd, texts: ProxyTexts) -> RegisteredProxy:
 def change_proxy(
     coderd: Coderd, proxy_id: UUID, texts: ProxyTexts, *, new_token: bool
 ) -> RegisteredProxy:
-    """Write all texts. A new token whose answer got lost is asked for again: the last counts."""
+    """Write all texts. If a new token's response is lost, ask again: the last one counts."""
     attempt = 1
     while True:
         try:
@@ -72,7 +71,7 @@ def change_proxy(
 
 
 def remove_proxy(coderd: Coderd, proxy_id: str) -> bool:
-    """By id, since the name may belong to another proxy by now; False if it was gone."""
+    """Delete by id, since the name may belong to another proxy by now; False if it was gone."""
     try:
         coderd.delete_workspace_proxy(proxy_id)
     except NotFound:
@@ -84,6 +83,6 @@ def _find_by_name(coderd: Coderd, name: str, *, because: CoderdError) -> ProxyRe
     try:
         listed = coderd.workspace_proxies()
     except CoderdError:
-        # The next run asks for the same name and meets what may have stayed as a conflict.
+        # The next run asks for the same name, and finds what is left as a conflict.
         raise because from None
     return next((proxy for proxy in listed if proxy.name.lower() == name.lower()), None)

@@ -1,7 +1,4 @@
-"""Waiting for a coderd that is still starting: with a deadline, and with progress to look at (CP5).
-
-Nothing else may talk to coderd before this has ended well once.
-"""
+"""Wait for a coderd that is still starting, with a deadline and with progress messages (CP5)."""
 
 import copy
 from collections.abc import Callable
@@ -32,9 +29,9 @@ def wait_until_ready(
     say: Callable[[str], None] = inform,
     clock: Clock | None = None,
 ) -> BuildInfo:
-    """The build of a coderd that answers `/healthz` and `buildinfo`; else the last error.
+    """Return the build once coderd answers `/healthz` and `buildinfo`, or raise the last error.
 
-    A certificate that is not trusted or a refusal of the API server does not pass by waiting.
+    Errors that do not pass by waiting, such as an untrusted certificate, are raised at once.
     """
     time = clock or Clock()
     start = time.monotonic()

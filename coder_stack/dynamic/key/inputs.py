@@ -1,7 +1,7 @@
 """What a provisioner key is given, what is kept of it, and how `check` settles the one.
 
 Models and decisions, no I/O but the day's date. Leaves alone the rules for names and age
-(key_identity.py) and every call to coderd (provisioner_key.py, key_issue.py).
+(key_identity.py) and every request to coderd (provisioner_key.py, procedures/keys.py).
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr
 
 from coder_stack.coderd.key_identity import (
     Identity,
-    KeyWish,
+    KeySpec,
     canonical_tags,
     settle,
 )
@@ -80,12 +80,12 @@ def settled(
     want, old = request.whole, request.old
     if want is None:
         return {**values, **_as_before(old, request.known.get("enabled"))}, problems
-    wish = replace(_wish(want), organization_id=organization_id)
+    spec = replace(_spec(want), organization_id=organization_id)
     if not want.enabled and not (old and was_made(old)):
         # There is no key that could grow old.
-        wish = replace(wish, rotate_after_days=None)
+        spec = replace(spec, rotate_after_days=None)
     before = predecessor.name if predecessor else ""
-    identity, differences = settle(wish, _held(want, old), _today(), predecessor=before)
+    identity, differences = settle(spec, _held(want, old), _today(), predecessor=before)
     if old is not None and closed_again(want.enabled, old):
         invalid = () if old.material_valid else ("material_valid",)
         frozen = {**_frozen(old), "owner": None}
@@ -104,8 +104,8 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _wish(inputs: KeyInputs) -> KeyWish:
-    return KeyWish(
+def _spec(inputs: KeyInputs) -> KeySpec:
+    return KeySpec(
         name=inputs.base_name,
         exact=inputs.exact_name,
         owner=inputs.owner or "",
@@ -124,7 +124,7 @@ def _held(want: KeyInputs, old: KeyInputs | None) -> Identity | None:
         return None
     lacking = set(KeyInputs.model_fields) - old.model_fields_set
     filled = old.model_copy(update={name: getattr(want, name) for name in lacking})
-    return Identity(wish=_wish(filled), name=old.name, issued_on=old.issued_on or _today())
+    return Identity(spec=_spec(filled), name=old.name, issued_on=old.issued_on or _today())
 
 
 def _as_before(old: KeyInputs | None, enabled: object) -> dict[str, Any]:

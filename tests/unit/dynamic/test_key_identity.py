@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coder_stack.coderd.key_identity import (
     Identity,
-    KeyWish,
+    KeySpec,
     canonical_tags,
     due_after,
     generated_name,
@@ -18,7 +18,7 @@ from coder_stack.coderd.key_identity import (
 from coder_stack.coderd_names import LONGEST_KEY_NAME, RESERVED_KEY_NAMES, key_name_fault
 
 TODAY = date(2026, 11, 16)
-WISH = KeyWish(
+SPEC = KeySpec(
     name="fleet",
     organization="coder",
     tags={"region": "eu", "size": "big"},
@@ -29,8 +29,8 @@ TAGS = st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4)
 NAMES = st.text("abcdefghijklmnopqrstuvwxyzABCXYZ0123456789-_. ", min_size=1, max_size=90).filter(
     lambda name: key_name_fault(name[:40]) is None
 )
-WISHES = st.builds(
-    KeyWish,
+SPECS = st.builds(
+    KeySpec,
     name=NAMES,
     exact=st.just(False),
     organization=st.text("abc-", min_size=1, max_size=10),
@@ -43,16 +43,16 @@ WISHES = st.builds(
 UNHURRIED = settings(deadline=None)
 
 
-def issued(wish: KeyWish = WISH, on: date = TODAY) -> Identity:
-    return settle(wish, None, on)[0]
+def issued(spec: KeySpec = SPEC, on: date = TODAY) -> Identity:
+    return settle(spec, None, on)[0]
 
 
 @UNHURRIED
-@given(WISHES, st.text(max_size=64))
+@given(SPECS, st.text(max_size=64))
 def test_P2_a_generated_name_is_one_that_coderd_takes_and_stores_as_it_is(
-    wish: KeyWish, predecessor: str
+    spec: KeySpec, predecessor: str
 ) -> None:
-    name = generated_name(wish, predecessor)
+    name = generated_name(spec, predecessor)
 
     assert len(name.encode()) <= LONGEST_KEY_NAME
     assert name == name.lower()
@@ -61,27 +61,27 @@ def test_P2_a_generated_name_is_one_that_coderd_takes_and_stores_as_it_is(
 
 
 @UNHURRIED
-@given(WISHES, DAYS, DAYS)
+@given(SPECS, DAYS, DAYS)
 def test_U3_the_name_is_the_same_in_another_run_so_that_a_lost_key_is_found(
-    wish: KeyWish, today: date, later: date
+    spec: KeySpec, today: date, later: date
 ) -> None:
-    shuffled = replace(wish, tags=dict(reversed(list(wish.tags.items()))))
-    assert issued(shuffled, today).name == issued(wish, later).name
+    shuffled = replace(spec, tags=dict(reversed(list(spec.tags.items()))))
+    assert issued(shuffled, today).name == issued(spec, later).name
 
 
 @UNHURRIED
-@given(st.lists(st.sampled_from([WISH, replace(WISH, trigger="2")]), min_size=2, max_size=6))
-def test_K9_no_two_keys_in_a_row_of_rotations_share_a_name(wishes: list[KeyWish]) -> None:
+@given(st.lists(st.sampled_from([SPEC, replace(SPEC, trigger="2")]), min_size=2, max_size=6))
+def test_K9_no_two_keys_in_a_row_of_rotations_share_a_name(specs: list[KeySpec]) -> None:
     given_out = [""]
-    for wish in wishes:
-        given_out.append(generated_name(wish, given_out[-1]))
+    for spec in specs:
+        given_out.append(generated_name(spec, given_out[-1]))
     assert len(set(given_out)) == len(given_out)
 
 
 def test_K8_stacks_have_names_of_their_own_and_a_key_that_exists_keeps_its_name() -> None:
-    assert issued(replace(WISH, owner="one")).name != issued(replace(WISH, owner="two")).name
+    assert issued(replace(SPEC, owner="one")).name != issued(replace(SPEC, owner="two")).name
     held = issued()
-    assert settle(replace(WISH, owner="one"), held, TODAY)[0].name == held.name
+    assert settle(replace(SPEC, owner="one"), held, TODAY)[0].name == held.name
 
 
 @pytest.mark.parametrize(
@@ -97,17 +97,17 @@ def test_K10_an_organization_is_the_same_by_its_uuid_and_else_by_its_name(
     was: tuple[str, str | None], now: tuple[str, str | None], moved: bool
 ) -> None:
     before, after = (
-        replace(WISH, organization=name, organization_id=uuid) for name, uuid in (was, now)
+        replace(SPEC, organization=name, organization_id=uuid) for name, uuid in (was, now)
     )
     differences = settle(after, issued(before), TODAY)[1]
     assert differences == (("organization",) if moved else ())
 
 
 @UNHURRIED
-@given(WISHES, DAYS)
-def test_settling_what_is_settled_changes_nothing(wish: KeyWish, today: date) -> None:
-    once = issued(wish, today)
-    assert settle(wish, once, today) == (once, ())
+@given(SPECS, DAYS)
+def test_settling_what_is_settled_changes_nothing(spec: KeySpec, today: date) -> None:
+    once = issued(spec, today)
+    assert settle(spec, once, today) == (once, ())
 
 
 @UNHURRIED
@@ -116,8 +116,8 @@ def test_K3_tags_are_compared_without_their_order(tags: dict[str, str]) -> None:
     backwards = dict(reversed(list(tags.items())))
     assert canonical_tags(backwards) == canonical_tags(tags)
     assert list(canonical_tags(backwards)) == sorted(tags)
-    held = issued(replace(WISH, tags=tags))
-    assert settle(replace(WISH, tags=backwards), held, TODAY) == (held, ())
+    held = issued(replace(SPEC, tags=tags))
+    assert settle(replace(SPEC, tags=backwards), held, TODAY) == (held, ())
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_K3_each_difference_is_named_and_gives_another_name(
     changed: dict[str, object], named: str
 ) -> None:
     held = issued()
-    wanted, differences = settle(replace(WISH, **changed), held, TODAY)  # type: ignore[arg-type]
+    wanted, differences = settle(replace(SPEC, **changed), held, TODAY)  # type: ignore[arg-type]
 
     assert differences == (named,)
     assert wanted.name != held.name, "create-before-delete needs a free name (K5)"
@@ -145,10 +145,10 @@ def test_K3_each_difference_is_named_and_gives_another_name(
 def test_K5_a_key_is_rotated_when_it_is_old_enough_and_not_a_day_before(
     days: int, issued_on: date, age: int
 ) -> None:
-    wish = replace(WISH, rotate_after_days=days)
-    held = issued(wish, issued_on)
+    spec = replace(SPEC, rotate_after_days=days)
+    held = issued(spec, issued_on)
     today = issued_on + timedelta(days=age)
-    wanted, differences = settle(wish, held, today, predecessor=held.name)
+    wanted, differences = settle(spec, held, today, predecessor=held.name)
 
     due = age >= due_after(days, held.name)
     assert differences == (("issued_on",) if due else ())
@@ -170,17 +170,17 @@ def test_K5_keys_that_were_made_on_one_day_do_not_fall_due_on_one_day() -> None:
 def test_K5_a_new_rotation_period_does_not_rotate_a_young_key() -> None:
     held = issued()
     wanted, differences = settle(
-        replace(WISH, rotate_after_days=30), held, TODAY + timedelta(days=1)
+        replace(SPEC, rotate_after_days=30), held, TODAY + timedelta(days=1)
     )
     assert (wanted.name, wanted.issued_on, differences) == (held.name, TODAY, ())
 
 
 def test_K5_a_key_replaced_for_another_reason_is_young_again() -> None:
     later = TODAY + timedelta(days=20)
-    wish = replace(WISH, rotate_after_days=30)
-    wanted, _ = settle(replace(wish, trigger="now"), issued(wish), later)
+    spec = replace(SPEC, rotate_after_days=30)
+    wanted, _ = settle(replace(spec, trigger="now"), issued(spec), later)
     assert wanted.issued_on == later
 
 
 def test_P2_an_exact_name_is_taken_as_coderd_stores_it() -> None:
-    assert issued(replace(WISH, name="Fleet.EU", exact=True)).name == "fleet.eu"
+    assert issued(replace(SPEC, name="Fleet.EU", exact=True)).name == "fleet.eu"
