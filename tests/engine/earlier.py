@@ -103,7 +103,7 @@ def _restore_objects(cluster: Cluster, objects: list[dict[str, Any]]) -> None:
     The API server would give them new uids, and then the Deployments would be others to the state.
     """
     home = SandboxPaths(cluster.kubeconfig.parent)
-    pki, port = Pki(home.cluster / "pki"), ports.recorded(home.cluster).etcd
+    pki, port = Pki(home.cluster / "pki"), ports.load(home.cluster).etcd
     context = ssl.create_default_context(cafile=pki.ca)
     context.load_cert_chain(pki.server_cert, pki.server_key)
     with httpx.Client(
