@@ -1,4 +1,4 @@
-"""A simulated coderd inside the test's own process: its world at hand, its doors on 127.0.0.1."""
+"""A simulated coderd inside the test's own process: its state at hand, its doors on 127.0.0.1."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ from sandbox.coderd.request_log import Entry
 from sandbox.coderd.rules.identifiers import hashed
 from sandbox.coderd.rules.license_key import LicenseTerms, issue
 from sandbox.coderd.rules.records import Records
-from sandbox.coderd.rules.world import Settings, World, new_world
+from sandbox.coderd.rules.state import CoderdState, ServerFlags, new_state
 
 OWNER_TOKEN = "simulation-ofTheFirstOwnerForTest"
 """The same in every simulation, so that one process can talk to several with one config."""
@@ -34,8 +34,8 @@ class Simulation:
     application: Application
 
     @property
-    def world(self) -> World:
-        return self.application.world
+    def state(self) -> CoderdState:
+        return self.application.state
 
     @property
     def connection(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Simulation:
         """What was asked, as `GET /api/v2/…`, newest last."""
         return [
             f"{entry['method']} {entry['path']}"
-            for entry in self.application.log.shown()
+            for entry in self.application.log.to_json()
             if method in ("", entry["method"]) and path in str(entry["path"])
         ]
 
@@ -101,7 +101,7 @@ class Simulation:
         self.application.log.clear()
 
     def license_ids(self) -> list[int]:
-        return sorted(self.world.records.licenses)
+        return sorted(self.state.records.licenses)
 
     def lose_licenses(self) -> None:
         """All of them, as if an administrator had removed them."""
@@ -110,16 +110,16 @@ class Simulation:
 
     def backup(self) -> Records:
         """Its database as it is now."""
-        return deepcopy(self.world.records)
+        return deepcopy(self.state.records)
 
     def restore(self, backup: Records) -> None:
         """Its database as it was then."""
-        self.world.records = backup
-        self.world.refresh_entitlements()
+        self.state.records = backup
+        self.state.refresh_entitlements()
 
     def start_anew(self) -> None:
         """With an empty database: another deployment at the same address."""
-        self.restore(new_world(self.world.clock, self.world.settings).records)
+        self.restore(new_state(self.state.clock, self.state.flags).records)
 
 
 def license_text(**terms: Any) -> str:
@@ -132,12 +132,12 @@ def simulated(
     *, agpl: bool = False, licensed: bool = False, fresh: bool = False, token: str = OWNER_TOKEN
 ) -> Iterator[Simulation]:
     """Runs until the block ends."""
-    settings = Settings(enterprise=not agpl, api_rate_limit=-1, login_rate_limit=-1)
-    options = server.Options(settings=settings, licensed=licensed, fresh=fresh)
-    world, made = server.prepare(options)
+    settings = ServerFlags(enterprise=not agpl, api_rate_limit=-1, login_rate_limit=-1)
+    options = server.Options(flags=settings, licensed=licensed, fresh=fresh)
+    state, made = server.prepare(options)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        world.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        application = Application(world)
+        state.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        application = Application(state)
         config = uvicorn.Config(
             application, log_level="error", access_log=False, lifespan="off", ws="none",
             server_header=False, timeout_graceful_shutdown=1,
@@ -148,16 +148,16 @@ def simulated(
         )
         thread.start()
         try:
-            yield Simulation(world.url, _renamed(world, made, token) if made else "", application)
+            yield Simulation(state.url, _renamed(state, made, token) if made else "", application)
         finally:
             running.should_exit = True
             thread.join(10)
 
 
-def _renamed(world: World, made: str, token: str) -> str:
+def _renamed(state: CoderdState, made: str, token: str) -> str:
     """Give the owner's session the id and the secret of `token`."""
-    key = world.records.api_keys.pop(made.partition("-")[0])
+    key = state.records.api_keys.pop(made.partition("-")[0])
     key.id, _, secret = token.partition("-")
     key.secret_hash = hashed(secret)
-    world.records.api_keys[key.id] = key
+    state.records.api_keys[key.id] = key
     return token

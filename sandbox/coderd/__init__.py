@@ -1,7 +1,6 @@
-"""A simulated coderd: the HTTP API that coder-stack uses, to the status code and the message.
+"""A simulated coderd: the part of its HTTP API that coder-stack uses, with the same messages.
 
-`rules` decides (no HTTP framework, time is handed in), `routes` translates one API section each,
-`application` is the ASGI app with rate limits, faults and the request log, `cli` starts it. It runs
-no workspaces and serves no web page. Its licenses are signed with a public test key and are worth
-nothing anywhere else.
+`rules` makes the decisions without HTTP, `routes` maps requests to them, `application` is the ASGI
+app with rate limits, faults and the request log, `cli` starts it. It runs no workspaces and has no
+web page. Only it accepts its licenses, which are signed with a public test key.
 """

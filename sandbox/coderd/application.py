@@ -1,8 +1,6 @@
-"""The ASGI application: one request from the wire to the rules and back.
+"""The ASGI application: handle one request in coderd's order: CSRF, rate limits, route.
 
-In coderd's order: build version on everything, CSRF, the rate limits, then the route. Around it
-stand the simulation's own parts: faults, the request log, and writing the state file after a
-change.
+It also applies faults, writes the request log, and calls `changed` after a change of the state.
 """
 
 import asyncio
@@ -13,118 +11,120 @@ from collections.abc import Callable
 from starlette.datastructures import Headers, QueryParams
 from starlette.types import Receive, Scope, Send
 
-from sandbox.coderd import answers, csrf, routes_table
-from sandbox.coderd.answers import Answer
-from sandbox.coderd.call import Call, routed_path
+from sandbox.coderd import csrf, responses, routes_table
 from sandbox.coderd.faults import Fault, Faults
+from sandbox.coderd.request_context import RequestContext, routed_path
 from sandbox.coderd.request_log import Entry, RequestLog, safe_path, safe_query
+from sandbox.coderd.responses import Response
 from sandbox.coderd.router import BASE
 from sandbox.coderd.routes import controls
 from sandbox.coderd.rules.go_text import timestamp
 from sandbox.coderd.rules.identifiers import new_uuid
 from sandbox.coderd.rules.rate_limit import RateLimiter
 from sandbox.coderd.rules.refusal import RefusalError
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 
 _LOGIN = f"{BASE}/users/login"
 _PAGE = b"Slim build of Coder, does not contain the frontend static files."
 
 
 class Application:
-    """Serves one world over HTTP."""
+    """Serve one simulated coderd over HTTP."""
 
     def __init__(
-        self, world: World, changed: Callable[[World], None] = lambda _world: None
+        self, state: CoderdState, changed: Callable[[CoderdState], None] = lambda _state: None
     ) -> None:
-        self.world = world
+        self.state = state
         self.faults = Faults()
         self.log = RequestLog()
         self._changed = changed
-        self._router = routes_table.build(enterprise=world.settings.enterprise)
+        self._router = routes_table.build(enterprise=state.flags.enterprise)
         self._controls = controls.Controls(self.log, self.faults)
         self._api_limit = RateLimiter()
         self._login_limit = RateLimiter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI entry point; only HTTP is spoken."""
+        """Handle an ASGI event; only HTTP is supported."""
         if scope["type"] != "http":
             return
-        call = await self._read(scope, receive)
-        if call.path.startswith(controls.PREFIX):
-            await _send(self._guarded(call, self._controls.serve), send)
-            self._changed(self.world)
+        ctx = await self._read(scope, receive)
+        if ctx.path.startswith(controls.PREFIX):
+            await _send(self._guarded(ctx, self._controls.serve), send)
+            self._changed(self.state)
             return
-        fault = self.faults.next_for(call.method, call.path)
-        answer = await self._answer(call, fault)
-        if answer is None:
+        fault = self.faults.next_for(ctx.method, ctx.path)
+        response = await self._respond(ctx, fault)
+        if response is None:
             await _drop(receive, send)
         else:
-            await _send(answer, send, without_body=call.method == "HEAD")
+            await _send(response, send, without_body=ctx.method == "HEAD")
 
-    async def _answer(self, call: Call, fault: Fault | None) -> Answer | None:
-        """The answer after faults; None means the connection is cut."""
+    async def _respond(self, ctx: RequestContext, fault: Fault | None) -> Response | None:
+        """Return the response after faults; None closes the connection."""
         if fault and fault.kind == "delay":
             await asyncio.sleep(fault.seconds)
-        route = self._router.pattern_of(call.routed_path)
-        answer: Answer | None
+        route = self._router.pattern_of(ctx.routed_path)
+        response: Response | None
         if fault and fault.kind in {"status", "garbage", "html"}:
-            answer = fault.answer()
+            response = fault.response()
         elif fault and fault.kind == "drop_before":
-            answer = None
+            response = None
         else:
-            answer = self._work(call)
-            if call.method != "GET":
-                self._changed(self.world)
+            response = self._work(ctx)
+            if ctx.method != "GET":
+                self._changed(self.state)
             if fault and fault.kind == "drop_after":
-                answer = None
+                response = None
         entry = Entry(
-            method=call.method,
-            path=safe_path(call.path, route),
-            query=safe_query(call.query),
+            method=ctx.method,
+            path=safe_path(ctx.path, route),
+            query=safe_query(ctx.query),
             route=route,
-            status=answer.status if answer else None,
-            time=timestamp(self.world.now()),
-            who=call.who,
+            status=response.status if response else None,
+            time=timestamp(self.state.now()),
+            who=ctx.who,
             fault=fault.kind if fault else None,
         )
         self.log.add(entry)
-        return answer
+        return response
 
-    def _work(self, call: Call) -> Answer:
-        self.world.refresh_if_due()
-        answer = csrf.refusal(call) or self._guarded(call, self._route)
-        answer.headers.extend(call.response_headers)
-        return _dressed(answer, call)
+    def _work(self, ctx: RequestContext) -> Response:
+        self.state.refresh_if_due()
+        response = csrf.refusal(ctx) or self._guarded(ctx, self._route)
+        response.headers.extend(ctx.response_headers)
+        return _dressed(response, ctx)
 
-    def _route(self, call: Call) -> Answer:
-        if call.path == "/healthz":
-            return answers.plain(200, "OK")
-        if not (call.path == BASE or call.path.startswith(f"{BASE}/")):
-            # The dashboard answers every other path with 200 and a page.
-            return Answer(200, _PAGE, [("Content-Type", "text/html; charset=utf-8")])
-        settings = self.world.settings
-        self._limit(call, self._api_limit, settings.api_rate_limit)
-        if call.routed_path == _LOGIN and call.method == "POST":
-            self._limit(call, self._login_limit, settings.login_rate_limit)
-        return self._router.serve(call)[0]
+    def _route(self, ctx: RequestContext) -> Response:
+        if ctx.path == "/healthz":
+            return responses.plain(200, "OK")
+        if not (ctx.path == BASE or ctx.path.startswith(f"{BASE}/")):
+            # The dashboard returns a page for every other path.
+            return Response(200, _PAGE, [("Content-Type", "text/html; charset=utf-8")])
+        flags = self.state.flags
+        self._limit(ctx, self._api_limit, flags.api_rate_limit)
+        if ctx.routed_path == _LOGIN and ctx.method == "POST":
+            self._limit(ctx, self._login_limit, flags.login_rate_limit)
+        return self._router.serve(ctx)[0]
 
-    def _limit(self, call: Call, limiter: RateLimiter, limit: int) -> None:
+    def _limit(self, ctx: RequestContext, limiter: RateLimiter, limit: int) -> None:
         if limit <= 0:
             return
-        verdict = limiter.check(call.client, call.path, limit, self.world.now())
-        names = {name for name, _ in verdict.headers()}
-        call.response_headers = [h for h in call.response_headers if h[0] not in names]
-        call.response_headers.extend(verdict.headers())
-        if not verdict.allowed:
-            raise RefusalError(429, verdict.message)
+        decision = limiter.check(ctx.client, ctx.path, limit, self.state.now())
+        names = {name for name, _ in decision.headers()}
+        ctx.response_headers = [h for h in ctx.response_headers if h[0] not in names]
+        ctx.response_headers.extend(decision.headers())
+        if not decision.allowed:
+            raise RefusalError(429, decision.message)
 
-    def _guarded(self, call: Call, serve: Callable[[Call], Answer]) -> Answer:
+    def _guarded(
+        self, ctx: RequestContext, serve: Callable[[RequestContext], Response]
+    ) -> Response:
         try:
-            return serve(call)
+            return serve(ctx)
         except RefusalError as refusal:
-            return answers.refused(refusal)
+            return responses.refused(refusal)
 
-    async def _read(self, scope: Scope, receive: Receive) -> Call:
+    async def _read(self, scope: Scope, receive: Receive) -> RequestContext:
         chunks: list[bytes] = []
         more = True
         while more:
@@ -132,8 +132,8 @@ class Application:
             chunks.append(event.get("body", b""))
             more = event.get("more_body", False)
         client = scope.get("client")
-        return Call(
-            world=self.world,
+        return RequestContext(
+            state=self.state,
             method=scope["method"],
             path=scope["path"],
             routed_path=routed_path(scope["path"]),
@@ -144,38 +144,37 @@ class Application:
         )
 
 
-def _dressed(answer: Answer, call: Call) -> Answer:
-    """The headers that coderd puts on everything."""
-    answer.headers += [
-        ("X-Coder-Build-Version", call.world.settings.version),
+def _dressed(response: Response, ctx: RequestContext) -> Response:
+    """Add the headers of every response of coderd."""
+    response.headers += [
+        ("X-Coder-Build-Version", ctx.state.flags.version),
         ("X-Coder-Request-Id", new_uuid()),
         ("X-Content-Type-Options", "nosniff"),
         ("Vary", "Origin"),
         ("Vary", "Cookie"),
     ]
-    if "csrf_token" not in call.cookies:
+    if "csrf_token" not in ctx.cookies:
         token = base64.b64encode(os.urandom(32)).decode()
         cookie = f"csrf_token={token}; Path=/; HttpOnly; SameSite=Lax"
-        answer.headers.insert(0, ("Set-Cookie", cookie))
-    return answer
+        response.headers.insert(0, ("Set-Cookie", cookie))
+    return response
 
 
-async def _send(answer: Answer, send: Send, *, without_body: bool = False) -> None:
+async def _send(response: Response, send: Send, *, without_body: bool = False) -> None:
     headers = [
         (name.lower().encode("latin-1"), v.encode("latin-1", "replace"))
-        for name, v in answer.headers
+        for name, v in response.headers
     ]
-    if answer.status != 204:
-        headers.append((b"content-length", str(len(answer.body)).encode()))
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if without_body else answer.body})
+    if response.status != 204:
+        headers.append((b"content-length", str(len(response.body)).encode()))
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if without_body else response.body})
 
 
 async def _drop(receive: Receive, send: Send) -> None:
-    """Cut the connection without a byte of an answer.
+    """Close the connection without a response.
 
-    ASGI has no word for that. uvicorn's `send` is a method of its request cycle, which holds the
-    transport.
+    ASGI cannot do that. uvicorn's `send` is a method of its request cycle, which has the transport.
     """
     transport = getattr(getattr(send, "__self__", None), "transport", None)
     if transport is None:

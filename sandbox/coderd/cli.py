@@ -1,7 +1,6 @@
 """`coder-stack sandbox coderd` and `coder-stack sandbox license`.
 
-The server's own modules are imported when a command runs, so that the other commands start without
-them.
+The server's modules are imported only by these commands, so that others start faster.
 """
 
 from datetime import UTC, datetime
@@ -36,16 +35,16 @@ def coderd(
 ) -> None:
     """Run the simulated coderd. The first line on stdout is {"url": …, "token": …}."""
     from sandbox.coderd import server  # noqa: PLC0415
-    from sandbox.coderd.rules.world import Settings  # noqa: PLC0415
+    from sandbox.coderd.rules.state import ServerFlags  # noqa: PLC0415
 
     if edition not in EDITIONS:
         raise typer.BadParameter(f"must be one of {', '.join(EDITIONS)}", param_hint="--edition")
-    settings = Settings(enterprise=edition == "enterprise", api_rate_limit=api_rate_limit)
-    settings.version = version or settings.version
+    flags = ServerFlags(enterprise=edition == "enterprise", api_rate_limit=api_rate_limit)
+    flags.version = version or flags.version
     options = server.Options(
         host=host,
         port=port,
-        settings=settings,
+        flags=flags,
         licensed=not unlicensed,
         fresh=fresh,
         faults=faults,

@@ -1,13 +1,13 @@
-"""The trap for clients that keep cookies: unsafe methods then need more than the cookie.
+"""coderd's CSRF check: a request that sends the session cookie must prove more than that.
 
-Without that cookie there is nothing to protect. With it, the request passes if the header repeats
-the cookie or another header-only credential is there; otherwise it is a 400 in plain text.
+It passes if a header repeats the cookie's value or holds another credential. Otherwise it gets a
+400 in plain text.
 """
 
 import re
 
-from sandbox.coderd.answers import Answer, plain
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, plain
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules.sessions import SESSION_COOKIE
 
@@ -27,16 +27,16 @@ _BROKEN = (
 )
 
 
-def refusal(call: Call) -> Answer | None:
-    """The 400, or None if the request may pass."""
-    if call.method in _SAFE or not call.path.startswith("/api") or _EXEMPT.search(call.path):
+def refusal(ctx: RequestContext) -> Response | None:
+    """Return the 400, or None if the request may pass."""
+    if ctx.method in _SAFE or not ctx.path.startswith("/api") or _EXEMPT.search(ctx.path):
         return None
-    cookie = call.cookies.get(SESSION_COOKIE)
-    header = call.headers.get(auth.SESSION_HEADER, "")
-    if cookie is None or cookie in {header, call.query.get(SESSION_COOKIE)}:
+    cookie = ctx.cookies.get(SESSION_COOKIE)
+    header = ctx.headers.get(auth.SESSION_HEADER, "")
+    if cookie is None or cookie in {header, ctx.query.get(SESSION_COOKIE)}:
         return None
-    if call.headers.get(auth.PSK_HEADER) or call.headers.get(auth.KEY_HEADER):
+    if ctx.headers.get(auth.PSK_HEADER) or ctx.headers.get(auth.KEY_HEADER):
         return None
-    if call.headers.get("authorization", "").lower().startswith("bearer "):
+    if ctx.headers.get("authorization", "").lower().startswith("bearer "):
         return None
     return plain(400, _MISMATCH if header else _BROKEN)

@@ -1,8 +1,7 @@
-"""Faults on demand: the next matching requests are delayed, refused, garbled or cut off.
+"""Inject faults: matching requests are delayed, refused, corrupted or disconnected.
 
-A fault names a method and a path pattern (shell wildcards) and how often it strikes. `drop_before`
-cuts the connection before anything happens, `drop_after` when the work is done and only the answer
-is missing.
+A fault has a method, a path pattern (shell wildcards) and a count. `drop_before` closes the
+connection before the request is handled, `drop_after` afterwards, without a response.
 """
 
 import fnmatch
@@ -10,7 +9,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import cast
 
-from sandbox.coderd.answers import Answer
+from sandbox.coderd.responses import Response
 
 KINDS = ("status", "delay", "drop_before", "drop_after", "garbage", "html")
 _HTML = (
@@ -19,12 +18,12 @@ _HTML = (
 
 
 class FaultError(Exception):
-    """The description of a fault makes no sense; the text says why."""
+    """The description of a fault is invalid; the text says why."""
 
 
 @dataclass
 class Fault:
-    """One kind of trouble and when it strikes."""
+    """One kind of fault, and the requests that it applies to."""
 
     kind: str
     method: str = "*"
@@ -38,7 +37,7 @@ class Fault:
     struck: int = 0
 
     def strikes(self, method: str, path: str) -> bool:
-        """Whether this request is hit; counts it if so."""
+        """Return whether it applies to this request, and count it if so."""
         if self.method not in {"*", method} or not fnmatch.fnmatchcase(path, self.path):
             return False
         if self.skip > 0:
@@ -51,54 +50,54 @@ class Fault:
 
     @property
     def spent(self) -> bool:
-        """Whether it will never strike again."""
+        """Return whether it applies to no further request."""
         return 0 <= self.count <= self.struck
 
-    def answer(self) -> Answer:
-        """What is sent instead of the real answer."""
+    def response(self) -> Response:
+        """Return the response to send instead of the real one."""
         headers = list(self.headers.items())
         if self.kind == "garbage":
-            return Answer(
+            return Response(
                 200,
                 b'{"message": "cut off in the mi',
                 [("Content-Type", "application/json"), *headers],
             )
         if self.kind == "html":
             status = self.status if self.status != 503 else 502
-            return Answer(status, _HTML, [("Content-Type", "text/html"), *headers])
+            return Response(status, _HTML, [("Content-Type", "text/html"), *headers])
         raw = self.body.encode() if isinstance(self.body, str) else b""
         kind = "text/plain; charset=utf-8"
         if self.body is not None and not isinstance(self.body, str):
             raw, kind = json.dumps(self.body).encode(), "application/json; charset=utf-8"
-        return Answer(self.status, raw, [("Content-Type", kind), *headers])
+        return Response(self.status, raw, [("Content-Type", kind), *headers])
 
 
 class Faults:
-    """Those that are set, in order; the first that strikes wins."""
+    """The active faults; the first that applies to a request wins."""
 
     def __init__(self) -> None:
         self._set: list[Fault] = []
 
     def add(self, described: object) -> None:
-        """One description or a list of them."""
+        """Add a description or a list of them."""
         items = cast("list[object]", described) if isinstance(described, list) else [described]
         self._set.extend([parse(item) for item in items])
 
     def clear(self) -> None:
-        """Peace."""
+        """Remove all faults."""
         self._set.clear()
 
-    def shown(self) -> list[dict[str, object]]:
-        """Those that can still strike."""
+    def to_json(self) -> list[dict[str, object]]:
+        """Return the faults that can still apply."""
         return [asdict(fault) for fault in self._set if not fault.spent]
 
     def next_for(self, method: str, path: str) -> Fault | None:
-        """The fault that hits this request, if any."""
+        """Return the fault that applies to this request, if any."""
         return next((fault for fault in self._set if fault.strikes(method, path)), None)
 
 
 def parse(described: object) -> Fault:
-    """A fault from its JSON description."""
+    """Read a fault from its JSON description."""
     if not isinstance(described, dict):
         raise FaultError("a fault is an object with at least a kind")
     given = cast("dict[str, object]", described)

@@ -1,8 +1,7 @@
-"""What was asked of the simulation: method, path, status, time and a name, never a credential.
+"""Log the requests to the simulation without credentials.
 
-Upstream's own client puts a provisioner key's secret into the path, and tokens may come as query
-parameters, so the path is logged as the pattern where it could hold a secret, and the query without
-its token values.
+Coder's own client sends a provisioner key's secret in the path: such a path is logged as its route.
+Tokens in the query are masked.
 """
 
 from collections import deque
@@ -31,30 +30,30 @@ class Entry:
 
 
 class RequestLog:
-    """The newest requests, oldest first."""
+    """The latest requests, oldest first."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=KEPT)
 
     def add(self, entry: Entry) -> None:
-        """Remember a request."""
+        """Add a request."""
         self._entries.append(entry)
 
     def clear(self) -> None:
-        """Forget them."""
+        """Delete all entries."""
         self._entries.clear()
 
-    def shown(self) -> list[dict[str, object]]:
-        """As JSON."""
+    def to_json(self) -> list[dict[str, object]]:
+        """Return all entries."""
         return [asdict(entry) for entry in self._entries]
 
 
 def safe_path(path: str, route: str) -> str:
-    """The path, unless it holds a key."""
+    """Return the path; the route instead if the path contains a key."""
     return route if route == _KEY_IN_PATH else path
 
 
 def safe_query(query: QueryParams) -> str:
-    """The query with token values masked."""
+    """Return the query with token values masked."""
     pairs = query.multi_items()
     return urlencode([(n, "***" if n in _SECRET_PARAMETERS else v) for n, v in pairs])

@@ -1,4 +1,4 @@
-"""All routes of an edition, as a table of contents; the AGPL build lacks the enterprise ones."""
+"""All routes of the enterprise or the AGPL build."""
 
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import (
@@ -16,7 +16,7 @@ from sandbox.coderd.routes import (
 
 
 def build(*, enterprise: bool) -> Router:
-    """The routes of the enterprise or of the AGPL build."""
+    """Return a router with the routes of one build."""
     router = Router()
     deployment.add_routes(router)
     tokens.add_routes(router)

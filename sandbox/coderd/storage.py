@@ -1,6 +1,6 @@
-"""The state file: the records as JSON, put in place at once: a crash leaves old or new.
+"""The state file: the records as JSON, replaced atomically.
 
-Only its owner may read it: secrets are stored as hashes, but licenses stand in it as they came.
+Only its owner may read it: secrets are hashed, but licenses are in plain text.
 """
 
 import os
@@ -10,16 +10,16 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from sandbox.coderd.rules.clock import Clock
+from sandbox.coderd.rules.clock import MovableClock
 from sandbox.coderd.rules.records import Records
-from sandbox.coderd.rules.world import Settings, World
+from sandbox.coderd.rules.state import CoderdState, ServerFlags
 from sandbox.errors import SandboxError
 
 _RECORDS = TypeAdapter(Records)
 
 
-def load(path: Path, settings: Settings) -> World | None:
-    """The deployment kept in the file, with its clock; None if there is no file yet."""
+def load(path: Path, flags: ServerFlags) -> CoderdState | None:
+    """Return the state in a file; None if the file does not exist."""
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -30,19 +30,19 @@ def load(path: Path, settings: Settings) -> World | None:
         raise SandboxError(
             f"{path} is not a state file of the simulated coderd; delete it or name another."
         ) from error
-    clock = Clock(timedelta(seconds=records.clock_offset_seconds))
-    world = World(records, clock, settings)
-    world.refresh_entitlements()
-    return world
+    clock = MovableClock(timedelta(seconds=records.clock_offset_seconds))
+    state = CoderdState(records, clock, flags)
+    state.refresh_entitlements()
+    return state
 
 
-def save(path: Path, world: World) -> None:
-    """Replace the file with the present state."""
-    world.records.clock_offset_seconds = world.clock.offset.total_seconds()
+def save(path: Path, state: CoderdState) -> None:
+    """Replace the file with the current state."""
+    state.records.clock_offset_seconds = state.clock.offset.total_seconds()
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(_RECORDS.dump_json(world.records))
+            stream.write(_RECORDS.dump_json(state.records))
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -22,7 +22,7 @@ from pydantic import SecretStr
 
 from coder_stack.coderd import Coderd, Connection
 from sandbox.coderd import server as simulation
-from sandbox.coderd.rules.world import Settings
+from sandbox.coderd.rules.state import ServerFlags
 from tests.contract.postgres import Postgres
 from tests.ending import end_with_this_run
 
@@ -143,7 +143,7 @@ def simulated(*options: str, name: str = SIMULATED) -> Iterator[Server]:
 @contextlib.contextmanager
 def licensed(**settings: Any) -> Iterator[Server]:
     """A licensed simulation in this process, so quick that every test can have its own."""
-    with simulation.serving(simulation.Options(settings=Settings(**settings))) as hello:
+    with simulation.serving(simulation.Options(flags=ServerFlags(**settings))) as hello:
         server = Server("licensed simulation", hello.url, simulated=True)
         server.owner_token = hello.token or ""
         with server.client:

@@ -25,7 +25,7 @@ import psutil
 from sandbox.cluster import api
 from sandbox.coderd import storage
 from sandbox.coderd.rules.records import Records
-from sandbox.coderd.rules.world import Settings
+from sandbox.coderd.rules.state import ServerFlags
 from sandbox.engine import Engine
 from sandbox.paths import CHECKOUT
 from sandbox.pods import simulate_pods
@@ -76,9 +76,9 @@ class CoderdProcess:
     @property
     def records(self) -> Records:
         """What it would know after a restart."""
-        world = storage.load(self._state, Settings())
-        assert world is not None
-        return world.records
+        state = storage.load(self._state, ServerFlags())
+        assert state is not None
+        return state.records
 
     def _started(self, port: int) -> subprocess.Popen[str]:
         """Try again while somebody else has the port, which nobody kept while coderd was dead."""

@@ -55,7 +55,7 @@ class Deployed(Operated):
 
     def key_records(self, organization: str = "") -> list[Any]:
         """The provisioner keys that coderd has."""
-        records = self.coderd.world.records
+        records = self.coderd.state.records
         wanted = {o.id for o in records.organizations.values() if o.name == organization}
         return [
             key

@@ -169,7 +169,7 @@ class Drifting(Operated):
 
     def key(self, name: str) -> Any:
         """As coderd's database has it."""
-        keys = self.coderd.world.records.provisioner_keys.values()
+        keys = self.coderd.state.records.provisioner_keys.values()
         return next(key for key in keys if key.name.startswith(f"{name}-"))
 
     def lock(self) -> Path:

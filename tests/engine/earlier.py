@@ -90,11 +90,11 @@ def _texts(values: dict[str, str]) -> dict[str, str]:
 
 def _restore_coderd(coderd: Simulation, folder: Path, records: str) -> None:
     (folder / CODERD).write_text(records)
-    world = storage.load(folder / CODERD, coderd.world.settings)
-    assert world is not None
+    state = storage.load(folder / CODERD, coderd.state.flags)
+    assert state is not None
     # For coderd it is always the day of the recording, so neither token nor license expires.
-    coderd.world.clock.set(max(each.uploaded_at for each in world.records.licenses.values()))
-    coderd.restore(world.records)
+    coderd.state.clock.set(max(each.uploaded_at for each in state.records.licenses.values()))
+    coderd.restore(state.records)
 
 
 def _restore_objects(cluster: Cluster, objects: list[dict[str, Any]]) -> None:

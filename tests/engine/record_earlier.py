@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sandbox.coderd import storage
-from sandbox.coderd.rules.world import Settings, World
+from sandbox.coderd.rules.state import CoderdState, ServerFlags
 from sandbox.engine import Engine
 from tests.engine.deployed import Deployed, deployed
 from tests.engine.earlier import (
@@ -73,7 +73,7 @@ def test_record(engine: Engine, cluster: Cluster, tmp_path: Path) -> None:
     ):
         # The license is to last a hundred years. Coderd refuses one of more than five, so its clock
         # is ahead; the program goes by the real one.
-        coderd.world.clock.advance(timedelta(days=35000))
+        coderd.state.clock.advance(timedelta(days=35000))
         text = license_text(days=36500)
         cluster.create("/api/v1/namespaces", {"metadata": {"name": VAULT}})
         secret = {"metadata": LICENSE, "stringData": {"license": text}}
@@ -138,5 +138,5 @@ def database_of(stack: Deployed) -> dict[str, Any]:
     records.daemons.clear()
     records.replicas.clear()
     path = stack.project.folder / CODERD
-    storage.save(path, World(records, stack.coderd.world.clock, Settings()))
+    storage.save(path, CoderdState(records, stack.coderd.state.clock, ServerFlags()))
     return json.loads(path.read_text())

@@ -49,7 +49,7 @@ def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
         operated(engine, coderd, tmp_path, PROGRAM) as stack,
     ):
         stack.give("token", coderd.token)
-        configure(stack, deployment=coderd.world.records.deployment_id, minimum="0")
+        configure(stack, deployment=coderd.state.records.deployment_id, minimum="0")
         yield stack
 
 
@@ -59,13 +59,13 @@ def configure(stack: Operated, **settings: str) -> None:
 
 
 def keys(stack: Operated) -> set[str]:
-    return set(stack.coderd.world.records.provisioner_keys)
+    return set(stack.coderd.state.records.provisioner_keys)
 
 
 def daemon_comes_with(stack: Operated, key_id: str) -> None:
-    world = stack.coderd.world
-    admission = daemons.admit_key(world.records.provisioner_keys[key_id], {})
-    daemons.seen(world, admission, daemons.Presence(name="pod-1", version="v2.30.0"))
+    state = stack.coderd.state
+    admission = daemons.admit_key(state.records.provisioner_keys[key_id], {})
+    daemons.seen(state, admission, daemons.Presence(name="pod-1", version="v2.30.0"))
 
 
 def test_K5_P3_a_rotation_whose_daemons_do_not_come_keeps_the_old_key_until_they_do(

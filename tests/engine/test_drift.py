@@ -48,7 +48,7 @@ def break_everything(stack: Drifting) -> None:
     cluster.delete(path("secrets", "unkept-provisioner-key"))
     cluster.patch(path("secrets", "exposed-proxy-token"), {"data": {"token": other}})
     coderd.act("DELETE", "/api/v2/workspaceproxies/removed")
-    for proxy in coderd.world.records.proxies.values():
+    for proxy in coderd.state.records.proxies.values():
         if proxy.name == "renamed":
             proxy.display_name = "Elsewhere"
     coderd.lose_licenses()

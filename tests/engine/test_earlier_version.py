@@ -51,7 +51,7 @@ def test_D1_D2_nothing_is_to_be_changed(stack: Deployed) -> None:
 
 
 def test_D2_D3_what_breaks_later_is_named_and_repaired(stack: Deployed) -> None:
-    project, records = stack.project, stack.coderd.world.records
+    project, records = stack.project, stack.coderd.state.records
     (eu,) = stack.key_records("coder")
     del records.provisioner_keys[eu.id]
     (proxy,) = records.proxies.values()
@@ -78,7 +78,7 @@ def test_D2_D3_what_breaks_later_is_named_and_repaired(stack: Deployed) -> None:
 def test_D1_destroy_leaves_nothing(stack: Deployed) -> None:
     stack.destroy()
 
-    project, records = stack.project, stack.coderd.world.records
+    project, records = stack.project, stack.coderd.state.records
     assert project.cluster.get(f"/api/v1/namespaces/{project.namespace}") is None
     assert project.state().get("resources", []) == []
     assert stack.key_records() == []

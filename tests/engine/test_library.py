@@ -123,16 +123,16 @@ def test_the_wheel_serves_another_project_beside_its_own_resources(
         )
         result = stack.up()
         assert Path(result.outputs["from"].value).is_relative_to(venv)
-        (key,) = coderd.world.records.provisioner_keys.values()
+        (key,) = coderd.state.records.provisioner_keys.values()
         assert result.outputs["key"].value == key.name
         assert cluster.names(f"/api/v1/namespaces/{stack.name}/configmaps") != []
 
         coderd.act("DELETE", f"/api/v2/organizations/coder/provisionerkeys/{key.name}")
         stack.refresh(run_program=True)
         stack.up()
-        (again,) = coderd.world.records.provisioner_keys.values()
+        (again,) = coderd.state.records.provisioner_keys.values()
         assert again.id != key.id
 
         stack.destroy()
         assert cluster.get(f"/api/v1/namespaces/{stack.name}") is None
-        assert not coderd.world.records.provisioner_keys
+        assert not coderd.state.records.provisioner_keys

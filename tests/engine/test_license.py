@@ -30,7 +30,7 @@ def test_L3_E1_up_licenses_coderd_and_is_then_done(stack: Operated) -> None:
     outputs = stack.project.outputs()
     assert outputs["license"] == {"applied": True, "reason": "Applied"}
     assert (outputs["tier"], outputs["proxies"]) == ("premium", "entitled")
-    assert outputs["deployment"] == stack.coderd.world.records.deployment_id
+    assert outputs["deployment"] == stack.coderd.state.records.deployment_id
 
     assert stack.preview().changes == []
     assert stack.preview(refresh=True).changes == []

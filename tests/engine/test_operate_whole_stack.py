@@ -40,7 +40,7 @@ def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed
 def break_much(stack: Deployed) -> str:
     """A key, a Secret, a proxy and an image; the key's name."""
     cluster, path = stack.project.cluster, stack.project.path
-    records = stack.coderd.world.records
+    records = stack.coderd.state.records
     (key,) = [key for key in records.provisioner_keys.values() if key.name.startswith("eu-")]
     del records.provisioner_keys[key.id]
     other = base64.b64encode(b"not-what-coderd-knows").decode()
@@ -94,7 +94,7 @@ def test_CP10_D3_a_lost_token_is_named_and_made_again_before_the_rest_is_looked_
     stack: Deployed, lost: str, cause: str
 ) -> None:
     """Without it nothing in coderd can be seen: unknown, and never taken for gone."""
-    records = stack.coderd.world.records
+    records = stack.coderd.state.records
     if lost == "token":
         records.api_keys.clear()
     else:
@@ -134,7 +134,7 @@ def back_with_its_service(stack: Deployed) -> Iterator[None]:
 
 def test_D2_D3_what_keeps_coderd_out_of_reach_is_named_and_repaired_first(stack: Deployed) -> None:
     stack.project.cluster.delete(stack.project.path("services", "coder"))
-    stack.coderd.world.records.provisioner_keys.clear()
+    stack.coderd.state.records.provisioner_keys.clear()
     with back_with_its_service(stack):
         code, report = report_of(stack, "drift")
         assert (code, report["result"]) == (1, "error")

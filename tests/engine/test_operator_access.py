@@ -40,11 +40,11 @@ def stack(engine: Engine, cluster: ApiServer, tmp_path: Path) -> Iterator[Operat
 
 def revoke_all_tokens(stack: Operated) -> None:
     """As an administrator in the dashboard would; expiry looks the same to us."""
-    stack.coderd.world.records.api_keys.clear()
+    stack.coderd.state.records.api_keys.clear()
 
 
 def token_names(stack: Operated) -> list[str]:
-    return [key.token_name for key in stack.coderd.world.records.api_keys.values()]
+    return [key.token_name for key in stack.coderd.state.records.api_keys.values()]
 
 
 def refresh_without_the_program(stack: Operated) -> Any:
@@ -55,7 +55,7 @@ def test_CP6_CP10_one_up_bootstraps_and_licenses_a_fresh_coderd_and_keeps_no_tok
     stack: Operated, cluster: ApiServer
 ) -> None:
     stack.up()
-    records = stack.coderd.world.records
+    records = stack.coderd.state.records
     assert [user.username for user in records.users.values()] == ["admin"]
     assert token_names(stack) == ["coder-stack"]
     outputs = stack.project.outputs()

@@ -100,15 +100,15 @@ def test_P4_pods_of_a_proxy_that_never_report_are_not_called_healthy(stack: Depl
 
 def test_P3_P4_daemons_are_measured_by_the_coderd_that_was_upgraded(stack: Deployed) -> None:
     """Their own image is pinned: the same pods are behind from now on."""
-    version = stack.coderd.world.settings.version.partition("+")[0]
+    version = stack.coderd.state.flags.version.partition("+")[0]
     pinned = {**EU, "image": {"tag": version}}
     stack.configure(provisioners=[pinned], proxies=[])
     stack.up()
     assert stack.condition("provisioner/eu", "DaemonsConnected") == ("True", "Connected")
 
     before = names(stack)
-    upgraded = {**vars(stack.coderd.world.settings), "version": "v2.99.0+simulated"}
-    stack.coderd.world.settings = type(stack.coderd.world.settings)(**upgraded)
+    upgraded = {**vars(stack.coderd.state.flags), "version": "v2.99.0+simulated"}
+    stack.coderd.state.flags = type(stack.coderd.state.flags)(**upgraded)
     stack.configure(controlPlane={"image": {"tag": "v2.99.0"}})
     stack.up()
     assert names(stack) == before

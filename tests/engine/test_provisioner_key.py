@@ -45,7 +45,7 @@ def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
         operated(engine, coderd, tmp_path, PROGRAM) as stack,
     ):
         stack.give("token", coderd.token)
-        configure(stack, deployment=coderd.world.records.deployment_id)
+        configure(stack, deployment=coderd.state.records.deployment_id)
         yield stack
 
 
@@ -63,7 +63,7 @@ def deploy(stack: Operated, *, refresh: bool = False) -> Outcome:
 
 def live(stack: Operated) -> Any:
     """The one key that coderd has."""
-    (key,) = stack.coderd.world.records.provisioner_keys.values()
+    (key,) = stack.coderd.state.records.provisioner_keys.values()
     return key
 
 
@@ -156,12 +156,12 @@ def test_K3_another_deployment_is_named_and_the_old_key_is_deleted_where_it_was(
 ) -> None:
     deploy(stack)
     with simulated(licensed=True) as other:
-        configure(stack, url=other.url, deployment=other.world.records.deployment_id)
+        configure(stack, url=other.url, deployment=other.state.records.deployment_id)
         stack.give("token", other.token)
         assert named(stack.preview()) == {"connection", "deployment_id", "name"}
         deploy(stack)
-        assert len(other.world.records.provisioner_keys) == 1
-        assert stack.coderd.world.records.provisioner_keys == {}
+        assert len(other.state.records.provisioner_keys) == 1
+        assert stack.coderd.state.records.provisioner_keys == {}
         assert stack.preview(refresh=True).changes == []
 
 
@@ -247,7 +247,7 @@ def test_E4_E5_the_gate_opens_by_itself_and_closing_it_keeps_the_key(stack: Oper
 def test_K6_destroy_leaves_no_key(stack: Operated) -> None:
     deploy(stack)
     stack.destroy()
-    assert stack.coderd.world.records.provisioner_keys == {}
+    assert stack.coderd.state.records.provisioner_keys == {}
 
 
 def test_K6_a_coderd_that_does_not_answer_blocks_no_destroy(stack: Operated) -> None:

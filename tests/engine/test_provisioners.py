@@ -36,7 +36,7 @@ def changing(stack: Deployed) -> list[tuple[str, datetime]]:
     """What changed keys in coderd, with its time, in order."""
     return [
         (str(entry["method"]), datetime.fromisoformat(str(entry["time"])))
-        for entry in stack.coderd.application.log.shown()
+        for entry in stack.coderd.application.log.to_json()
         if "provisionerkeys" in str(entry["path"]) and entry["method"] != "GET"
     ]
 
@@ -68,7 +68,7 @@ def test_K5_new_tags_bring_a_new_key_before_the_old_one_goes(stack: Deployed) ->
         done.index(("delete-replaced", "ProvisionerKey")),
     ]
     assert order == sorted(order)
-    (daemon,) = stack.coderd.world.records.daemons.values()
+    (daemon,) = stack.coderd.state.records.daemons.values()
     assert daemon.key_id == new.id
     assert stack.unmet() == []
     assert stack.preview(refresh=True).changes == []
@@ -107,7 +107,7 @@ def test_K3_a_key_deleted_in_coderd_is_made_again_and_the_pods_get_it(stack: Dep
     stack.up()
     (new,) = stack.key_records()
     assert stack.written() != lost
-    (daemon,) = [d for d in stack.coderd.world.records.daemons.values() if d.key_id == new.id]
+    (daemon,) = [d for d in stack.coderd.state.records.daemons.values() if d.key_id == new.id]
     assert daemon
     assert stack.unmet() == []
 
@@ -129,7 +129,7 @@ def test_K4_K5_P1_a_move_to_another_organization_secret_and_data_key(stack: Depl
     (key,) = stack.key_records("research")
     assert [method for method, _ in changing(stack)] == ["POST", "DELETE"]
     assert stack.written("elsewhere", "material") != material
-    (daemon,) = [d for d in stack.coderd.world.records.daemons.values() if d.key_id == key.id]
+    (daemon,) = [d for d in stack.coderd.state.records.daemons.values() if d.key_id == key.id]
     assert daemon
     assert stack.unmet() == []
 

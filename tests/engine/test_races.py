@@ -82,11 +82,11 @@ class Race:
     @property
     def tokens(self) -> list[str]:
         """The named tokens that coderd has."""
-        keys = self.stack.coderd.world.records.api_keys.values()
+        keys = self.stack.coderd.state.records.api_keys.values()
         return [key.token_name for key in keys if key.login_type == "token"]
 
     def assert_converged(self) -> None:
-        records = self.stack.coderd.world.records
+        records = self.stack.coderd.state.records
         assert [each.jwt for each in records.licenses.values()] == [JWT]
         assert self.tokens == ["coder-stack"]
         assert self.stack.preview(refresh=True).changes == []
@@ -145,7 +145,7 @@ def test_CP10_a_token_that_somebody_revokes_during_an_update_is_renewed(
 ) -> None:
     """In the dashboard; whoever is at work then logs in once more, or the next run does."""
     with race.update_held_at(when) as finish:
-        race.stack.coderd.world.records.api_keys.clear()
+        race.stack.coderd.state.records.api_keys.clear()
         try:
             finish()
         except auto.errors.CommandError:
@@ -163,8 +163,8 @@ def test_L6_a_license_that_somebody_removes_during_an_update_is_found_and_upload
     def remove(call: Call) -> bool:
         if str(call) == "POST /licenses" and not uploaded.is_set():
             uploaded.set()
-            race.stack.coderd.world.records.licenses.clear()
-            race.stack.coderd.world.refresh_entitlements()
+            race.stack.coderd.state.records.licenses.clear()
+            race.stack.coderd.state.refresh_entitlements()
         return False
 
     race.wire.after = remove
@@ -181,7 +181,7 @@ def neighbour(engine: Engine, coderd: Simulation, folder: Path, name: str) -> It
     (folder / name).mkdir()
     with operated(engine, coderd, folder / name, LICENSE_AND_KEY) as stack:
         stack.give("token", coderd.token)
-        deployment = auto.ConfigValue(coderd.world.records.deployment_id)
+        deployment = auto.ConfigValue(coderd.state.records.deployment_id)
         stack.project.stack.set_config(f"{PROJECT}:deployment", deployment)
         yield stack
 
@@ -198,11 +198,11 @@ def test_K8_two_stacks_on_one_coderd_and_organization_leave_each_other_alone(
         for stack in (one, two):
             stack.up()
             stack.secrets.add(str(stack.project.outputs()["material"]))
-        keys = set(coderd.world.records.provisioner_keys)
+        keys = set(coderd.state.records.provisioner_keys)
         for stack in (one, two):
             assert stack.preview(refresh=True).changes == []
             stack.up(refresh=True)
-        assert set(coderd.world.records.provisioner_keys) == keys
-        assert len(coderd.world.records.licenses) == 1
+        assert set(coderd.state.records.provisioner_keys) == keys
+        assert len(coderd.state.records.licenses) == 1
         two.destroy()
         assert one.preview(refresh=True).changes == []

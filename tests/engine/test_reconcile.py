@@ -148,4 +148,4 @@ def test_D3_limits_and_locks_are_kept(stack: Drifting) -> None:
     assert stack.files() == before
 
     assert stack.command("reconcile", "--max-deletes", "20").returncode == 0
-    assert stack.coderd.world.records.provisioner_keys == {}
+    assert stack.coderd.state.records.provisioner_keys == {}

@@ -193,8 +193,8 @@ def test_D4_the_job_repairs_the_stack_with_its_own_rights_and_writes_nowhere_els
     cluster.patch(path("deployments", "coder"), {"spec": pods})
     cluster.delete(path("secrets", "eu-provisioner-key"))
     cluster.delete(path("rolebindings", "eu-provisioner"))
-    stack.coderd.world.records.licenses.clear()
-    stack.coderd.world.refresh_entitlements()
+    stack.coderd.state.records.licenses.clear()
+    stack.coderd.state.refresh_entitlements()
     before = files(stack.project.folder)
 
     done = Pod(stack, tmp_path / "pod", engine.path(os.defpath)).run()

@@ -62,7 +62,7 @@ def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
     ):
         stack.give("token", coderd.token)
         stack.give("jwt", A)
-        configure(stack, deployment=coderd.world.records.deployment_id, trigger="1")
+        configure(stack, deployment=coderd.state.records.deployment_id, trigger="1")
         stack.up()
         stack.secrets.add(str(stack.project.outputs()["material"]))
         yield stack
@@ -81,14 +81,14 @@ def fail(stack: Operated) -> None:
 
 
 def stored(coderd: Simulation, text: str) -> bool:
-    return any(each.jwt == text for each in coderd.world.records.licenses.values())
+    return any(each.jwt == text for each in coderd.state.records.licenses.values())
 
 
 def opens(coderd: Simulation, material: str) -> bool:
     """Whether the material is that of a key."""
     return any(
         each.secret_hash == hashed(material)
-        for each in coderd.world.records.provisioner_keys.values()
+        for each in coderd.state.records.provisioner_keys.values()
     )
 
 

@@ -70,12 +70,12 @@ def test_D2_D3_drift_is_found_and_repaired_with_the_state_in_the_bucket(
     stack: Operated, state: Bucket
 ) -> None:
     assert command(stack, "drift").returncode == 0
-    stack.coderd.world.records.licenses.clear()
+    stack.coderd.state.records.licenses.clear()
     before = state.objects()
     assert command(stack, "drift").returncode == 2
     assert state.objects() == before, "a look writes nothing"
     assert command(stack, "reconcile").returncode == 0
-    assert len(stack.coderd.world.records.licenses) == 1
+    assert len(stack.coderd.state.records.licenses) == 1
 
 
 def test_D3_a_lock_in_the_bucket_is_respected_and_can_be_cancelled(

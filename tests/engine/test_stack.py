@@ -36,10 +36,10 @@ def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed
 def test_S1_CP2_E1_L8_the_outputs_say_how_the_stack_is(stack: Deployed) -> None:
     stack.up()
     outputs = stack.project.outputs()
-    world = stack.coderd.world
+    state = stack.coderd.state
     assert (outputs["phase"], outputs["ready"], outputs["tier"]) == ("Ready", "True", "premium")
-    assert outputs["deploymentId"] == world.records.deployment_id
-    assert outputs["version"] == world.settings.version
+    assert outputs["deploymentId"] == state.records.deployment_id
+    assert outputs["version"] == state.flags.version
     assert outputs["license"]["applied"] is True
     assert outputs["license"]["licenseExpires"] < outputs["license"]["exp"]
     assert outputs["entitlements"]["workspace_proxy"]["entitlement"] == "entitled"
@@ -73,7 +73,7 @@ def test_L4_licenses_A_B_A(stack: Deployed) -> None:
         stack.up()
         ours = [id_ for id_ in stack.coderd.license_ids() if id_ != foreign]
         assert len(ours) == 1, "the superseded one is gone, somebody else's is not"
-        assert stack.coderd.world.records.licenses[ours[0]].jwt == text
+        assert stack.coderd.state.records.licenses[ours[0]].jwt == text
     calls = [call.split(" ")[0] for call in stack.coderd.requests(path="/licenses")]
     assert [call for call in calls if call != "GET"] == ["POST", "POST", "DELETE", "POST", "DELETE"]
 
@@ -85,11 +85,11 @@ def test_W1_a_proxy_runs_is_changed_in_place_and_gets_another_token_on_demand(
     stack.up()
     assert stack.unmet() == []
     before = stack.secret("sydney-proxy-token")
-    (proxy,) = stack.coderd.world.records.proxies.values()
+    (proxy,) = stack.coderd.state.records.proxies.values()
 
     stack.configure(proxies=[{**SYDNEY, "displayName": "Sydney, Australia", "rotation": "2"}])
     stack.up()
-    (now,) = stack.coderd.world.records.proxies.values()
+    (now,) = stack.coderd.state.records.proxies.values()
     assert (now.id, now.display_name) == (proxy.id, "Sydney, Australia")
     after = stack.secret("sydney-proxy-token")
     assert before is not None
@@ -126,7 +126,7 @@ def test_D1_destroy_leaves_nothing_in_the_cluster_and_nothing_of_ours_in_coderd(
     assert stack.project.cluster.get(f"/api/v1/namespaces/{stack.project.namespace}") is None
     assert stack.key_records() == []
     assert stack.coderd.license_ids() == [foreign]
-    assert [p for p in stack.coderd.world.records.proxies.values() if not p.deleted] == []
+    assert [p for p in stack.coderd.state.records.proxies.values() if not p.deleted] == []
     assert stack.project.state().get("resources", []) == []
 
 

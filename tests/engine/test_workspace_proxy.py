@@ -63,7 +63,7 @@ def token(stack: Operated) -> str:
 
 def live(stack: Operated) -> Any:
     """The one proxy that coderd has."""
-    (proxy,) = [p for p in stack.coderd.world.records.proxies.values() if not p.deleted]
+    (proxy,) = [p for p in stack.coderd.state.records.proxies.values() if not p.deleted]
     return proxy
 
 
@@ -162,4 +162,4 @@ def test_E4_E5_the_gate_opens_by_itself_and_closing_it_keeps_the_proxy(stack: Op
 def test_K6_destroy_unregisters(stack: Operated) -> None:
     deploy(stack)
     stack.destroy()
-    assert all(proxy.deleted for proxy in stack.coderd.world.records.proxies.values())
+    assert all(proxy.deleted for proxy in stack.coderd.state.records.proxies.values())

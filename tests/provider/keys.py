@@ -15,13 +15,13 @@ def wish(coderd: Simulation, **more: Any) -> dict[str, Any]:
         "organization": "coder",
         "base_name": "fleet",
         "tags": {"region": "eu"},
-        "deployment_id": coderd.world.records.deployment_id,
+        "deployment_id": coderd.state.records.deployment_id,
         **more,
     }
 
 
 def names(coderd: Simulation) -> list[str]:
-    return sorted(key.name for key in coderd.world.records.provisioner_keys.values())
+    return sorted(key.name for key in coderd.state.records.provisioner_keys.values())
 
 
 def opens(coderd: Simulation, material: str) -> str | None:

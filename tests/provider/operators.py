@@ -62,7 +62,7 @@ class Place:
 
     @property
     def token_names(self) -> list[str]:
-        return [key.token_name for key in self.coderd.world.records.api_keys.values()]
+        return [key.token_name for key in self.coderd.state.records.api_keys.values()]
 
     @property
     def lets_in(self) -> bool:
@@ -83,18 +83,18 @@ def key_wish(place: Place, **more: Any) -> dict[str, Any]:
         "connection": place.connection,
         "organization": "coder",
         "base_name": "fleet",
-        "deployment_id": place.coderd.world.records.deployment_id,
+        "deployment_id": place.coderd.state.records.deployment_id,
         **more,
     }
 
 
 def keys(coderd: Simulation) -> list[str]:
-    return [key.name for key in coderd.world.records.provisioner_keys.values()]
+    return [key.name for key in coderd.state.records.provisioner_keys.values()]
 
 
 def revoke_all_tokens(place: Place) -> None:
     """As an administrator in the dashboard would; expiry looks the same to us."""
-    place.coderd.world.records.api_keys.clear()
+    place.coderd.state.records.api_keys.clear()
 
 
 def given(place: Place, username: str = "robot") -> dict[str, Any]:

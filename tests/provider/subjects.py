@@ -48,17 +48,17 @@ def _given(coderd: Simulation, **more: Any) -> Wish:
 
 
 def _key(coderd: Simulation, name: str) -> Wish:
-    deployment = coderd.world.records.deployment_id
+    deployment = coderd.state.records.deployment_id
     return _given(coderd, organization="coder", base_name=name, deployment_id=deployment)
 
 
 def _keys(coderd: Simulation, name: str) -> int:
-    keys = coderd.world.records.provisioner_keys.values()
+    keys = coderd.state.records.provisioner_keys.values()
     return sum(key.name.startswith(f"{name}-") for key in keys)
 
 
 def _proxies(coderd: Simulation, name: str) -> int:
-    proxies = coderd.world.records.proxies.values()
+    proxies = coderd.state.records.proxies.values()
     return sum(proxy.name == name and not proxy.deleted for proxy in proxies)
 
 
@@ -74,7 +74,7 @@ def _license(coderd: Simulation, name: str) -> Wish:
 
 def _licenses(coderd: Simulation, name: str) -> int:
     jti = _JWTS[name][0] if name in _JWTS else ""
-    return sum(each.uuid == jti for each in coderd.world.records.licenses.values())
+    return sum(each.uuid == jti for each in coderd.state.records.licenses.values())
 
 
 def _operator(coderd: Simulation, name: str) -> Wish:
@@ -82,7 +82,7 @@ def _operator(coderd: Simulation, name: str) -> Wish:
 
 
 def _tokens(coderd: Simulation, name: str) -> int:
-    return sum(key.token_name == name for key in coderd.world.records.api_keys.values())
+    return sum(key.token_name == name for key in coderd.state.records.api_keys.values())
 
 
 PROXIES = "/api/v2/workspaceproxies"

@@ -48,7 +48,7 @@ def test_a_bad_token_is_named_at_preview(
     roles = [] if state == "not an owner's" else ["owner"]
     token = place.coderd.act("POST", "/_sim/users", {"username": "robot", "roles": roles},
                              token=place.token or "")["token"]  # fmt: skip
-    record = place.coderd.world.records.api_keys[token.partition("-")[0]]
+    record = place.coderd.state.records.api_keys[token.partition("-")[0]]
     if state == "expired":
         record.expires_at = record.created_at
     if state == "revoked":
@@ -67,7 +67,7 @@ def test_the_password_of_somebody_who_is_no_owner_leaves_neither_token_nor_secre
     place: Place, process: ProviderProcess
 ) -> None:
     process.of(ACCESS).create(place.wish())
-    (user,) = place.coderd.world.records.users.values()
+    (user,) = place.coderd.state.records.users.values()
     user.roles = []
     before = place.token_names
     other = Place(place.coderd, place.cluster, home="coder/other")
@@ -146,7 +146,7 @@ def test_a_password_that_coderd_finds_too_weak_is_one_sentence(
     assert "coderd finds the password too weak or too long; choose a longer one" in (
         failed.value.last
     )
-    assert (place.token, list(place.coderd.world.records.users)) == (None, [])
+    assert (place.token, list(place.coderd.state.records.users)) == (None, [])
 
 
 @pytest.mark.parametrize(

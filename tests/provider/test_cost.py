@@ -26,7 +26,7 @@ def wish(coderd: Simulation, organization: str, number: int) -> dict[str, Any]:
         "organization": organization,
         "base_name": f"fleet-{number}",
         "tags": {"number": str(number)},
-        "deployment_id": coderd.world.records.deployment_id,
+        "deployment_id": coderd.state.records.deployment_id,
     }
 
 

@@ -44,7 +44,7 @@ def test_CP9_a_first_run_that_fails_after_the_first_user_locks_nobody_out(
     hasty = {"CODER_STACK_DEADLINE": "1"}
     with provider_process(environment=hasty) as first, pytest.raises(Failure):
         first.of(ACCESS).create(place.wish())
-    assert len(place.coderd.world.records.users) == 1
+    assert len(place.coderd.state.records.users) == 1
     place.coderd.peace()
     with provider_process() as second:
         second.of(ACCESS).create(place.wish())
@@ -94,7 +94,7 @@ def test_CP9_a_changed_password_is_tried_before_it_is_relied_on(
     assert "coderd does not accept the password for admin@example.com" in failed.value.last
     assert place.lets_in, "and nothing was changed"
 
-    (user,) = place.coderd.world.records.users.values()
+    (user,) = place.coderd.state.records.users.values()
     user.password_hash = hashed_password("Not-The-Password-At-All-9", user.password_salt)
     now = access.update(held, place.wish())
     assert access.diff(now, now.inputs).changes == "unknown"
@@ -409,14 +409,14 @@ def test_CP10_moving_to_another_url_never_shows_the_new_token_to_the_old_host(
         old_config = {"token": licensed.token, "access": f'{{"url": "{licensed.url}"}}'}
         with provider_process(config=old_config) as first:
             wish = {"connection": licensed.connection, "organization": "coder", "base_name": "f"}
-            wish["deployment_id"] = licensed.world.records.deployment_id
+            wish["deployment_id"] = licensed.state.records.deployment_id
             key = first.of(KEYS).create(wish)
         licensed.forget_requests()
         new_config = {"token": new.token, "access": f'{{"url": "{new.url}"}}'}
         with provider_process(config=new_config) as moving:
             driven = moving.of(KEYS)
             moved = {**wish, "connection": new.connection}
-            moved["deployment_id"] = new.world.records.deployment_id
+            moved["deployment_id"] = new.state.records.deployment_id
             driven.create(moved)
             driven.delete(key)
             assert f"it is for {new.url} and is not sent to {licensed.url}" in moving.stderr

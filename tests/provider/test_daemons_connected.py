@@ -229,12 +229,12 @@ def test_P3_P4_skew_is_judged_by_the_version_that_coderd_has_now(
     licensed: Simulation, daemons: Driven
 ) -> None:
     key = Key(licensed, "fleet")
-    key.daemon("one", licensed.world.settings.version)
+    key.daemon("one", licensed.state.flags.version)
     held = daemons.create(wish(licensed, key.id))
     assert held.outputs["skewed"] == []
 
-    upgraded = replace(licensed.world.settings, version="v2.99.0+simulated")
-    licensed.world.settings = upgraded
+    upgraded = replace(licensed.state.flags, version="v2.99.0+simulated")
+    licensed.state.flags = upgraded
     seen = daemons.update(held, wish(licensed, key.id, revision="coderd's pods are others"))
     assert seen.outputs["skewed"] == ["v2.30.0"]
     read = daemons.read(held)

@@ -54,7 +54,7 @@ def test_E2_time_and_users_move_outputs_and_no_input(licensed: Simulation, drive
     assert held.outputs["checked_at"]
     licensed.act("POST", "/_sim/clock", {"advance_seconds": 3600})
     licensed.act("POST", "/_sim/users", {"username": "newcomer"})
-    licensed.world.refresh_entitlements()
+    licensed.state.refresh_entitlements()
 
     assert driven.check(inputs(licensed), held.inputs).inputs == held.inputs
     seen = driven.read(held)
@@ -128,7 +128,7 @@ def test_E6_S2_an_update_without_an_answer_keeps_usage_warnings_and_when_they_we
 
     coderd.peace()
     coderd.act("POST", "/_sim/users", {"username": "newcomer"})
-    coderd.world.refresh_entitlements()
+    coderd.state.refresh_entitlements()
     fresh = driven.update(stale, inputs(coderd))
     assert fresh.outputs["stale"] is False
     assert fresh.outputs["usage"]["user_limit"] == told["usage"]["user_limit"] + 1
@@ -190,7 +190,7 @@ def test_CP6_a_preview_that_renews_the_token_shows_no_change_of_the_facts(
     licensed: Simulation, driven: Driven
 ) -> None:
     """Then the deployment's id is unknown to Pulumi, but coderd tells it."""
-    wish = inputs(licensed, deployment_id=licensed.world.records.deployment_id)
+    wish = inputs(licensed, deployment_id=licensed.state.records.deployment_id)
     held = driven.create(wish)
     assert driven.check({**wish, "deployment_id": UNKNOWN}, held.inputs).inputs == held.inputs
 

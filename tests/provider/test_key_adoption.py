@@ -39,7 +39,7 @@ def wish(coderd: Simulation, material: str | None, **more: Any) -> dict[str, Any
         "base_name": "Fleet",
         "exact_name": True,
         "tags": {"size": "l", "region": "eu"},
-        "deployment_id": coderd.world.records.deployment_id,
+        "deployment_id": coderd.state.records.deployment_id,
         **offered,
         **more,
     }
@@ -52,7 +52,7 @@ def writes(coderd: Simulation) -> list[str]:
 def test_K1_a_key_that_fits_is_taken_over_as_it_is(
     licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    (existing,) = licensed.world.records.provisioner_keys
+    (existing,) = licensed.state.records.provisioner_keys
 
     held = keys.create(wish(licensed, f"{material}\n"))
 
@@ -113,8 +113,8 @@ def test_K2_a_key_that_does_not_fit_is_named_and_a_new_one_is_made(
     assert held.outputs["material"] != material
     # A key of the very name is in the way and goes (K2); any other stays beside the new one.
     namesake = "base_name" not in change and "organization" not in change
-    assert len(licensed.world.records.provisioner_keys) == (1 if namesake else 2)
-    assert held.id in licensed.world.records.provisioner_keys
+    assert len(licensed.state.records.provisioner_keys) == (1 if namesake else 2)
+    assert held.id in licensed.state.records.provisioner_keys
     assert material not in process.stderr
 
 
@@ -133,7 +133,7 @@ def test_U1_an_outage_is_no_proof_that_the_key_does_not_fit(
 def test_K5_a_key_that_was_taken_over_is_rotated_by_its_own_age(
     licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    (key,) = licensed.world.records.provisioner_keys.values()
+    (key,) = licensed.state.records.provisioner_keys.values()
     key.created_at -= timedelta(days=40)
     aging = wish(licensed, material, rotate_after_days=30)
 

@@ -50,7 +50,7 @@ class TestRead:
         with pytest.raises(Failure, match="NotFound: provisioner key"):
             keys.read(replace(held, outputs={**held.outputs, "material": ""}))
 
-        licensed.world.records.provisioner_keys.clear()
+        licensed.state.records.provisioner_keys.clear()
         assert keys.read(held) is None, "the key itself says so: it opens nothing"
 
     @pytest.mark.parametrize("material", ["", "x" * 43, "short", "of another key"])
@@ -70,7 +70,7 @@ class TestRead:
     def test_K3_tags_and_name_as_coderd_has_them(self, licensed: Simulation, keys: Driven) -> None:
         """Coderd cannot change them; an import or an edited database can."""
         held = keys.create(wish(licensed))
-        key = licensed.world.records.provisioner_keys[held.id]
+        key = licensed.state.records.provisioner_keys[held.id]
         key.tags, key.name = {"region": "us"}, "renamed"
 
         seen = keys.read(held)

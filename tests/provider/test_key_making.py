@@ -85,7 +85,7 @@ class TestCreate:
             f"POST {KEYS}",
             "GET /api/v2/provisionerkeys/{provisionerkey}",
         ], "two requests a key, and one an organization"
-        assert [held.id] == list(licensed.world.records.provisioner_keys)
+        assert [held.id] == list(licensed.state.records.provisioner_keys)
         assert held.outputs["key_id"] == held.id
         assert opens(licensed, held.outputs["material"]) == held.outputs["name"]
         assert held.outputs["name"].startswith("fleet-")
@@ -95,7 +95,7 @@ class TestCreate:
     ) -> None:
         inputs = keys.check(wish(licensed)).inputs
         licensed.act("POST", KEYS, {"name": inputs["name"]})
-        (lost,) = licensed.world.records.provisioner_keys
+        (lost,) = licensed.state.records.provisioner_keys
 
         held = keys.create_checked(inputs)
 
@@ -108,7 +108,7 @@ class TestCreate:
     ) -> None:
         inputs = keys.check(wish(licensed)).inputs
         licensed.act("POST", KEYS, {"name": inputs["name"]})
-        before = dict(licensed.world.records.provisioner_keys)
+        before = dict(licensed.state.records.provisioner_keys)
         body = {"message": "An internal server error occurred."}
         licensed.fault("status", f"{KEYS}/*", method="DELETE", status=500, body=body)
 
@@ -117,7 +117,7 @@ class TestCreate:
 
         assert "ServerFault: provisioner key" in failure.value.last
         assert "delete provisioner key" in failure.value.last
-        assert licensed.world.records.provisioner_keys == before
+        assert licensed.state.records.provisioner_keys == before
 
     @pytest.mark.parametrize("kind", ["drop_before", "drop_after"])
     def test_U3_a_lost_answer_ends_in_one_key_that_works(
@@ -126,7 +126,7 @@ class TestCreate:
         licensed.fault(kind, KEYS, method="POST")
         held = keys.create(wish(licensed))
 
-        assert [held.id] == list(licensed.world.records.provisioner_keys)
+        assert [held.id] == list(licensed.state.records.provisioner_keys)
         assert opens(licensed, held.outputs["material"])
 
     def test_K5_U3_a_run_killed_after_the_key_was_made_is_resumed_without_an_orphan(
@@ -139,14 +139,14 @@ class TestCreate:
                 run = pool.submit(doomed.of(ProvisionerKeyProvider()).create, wish(licensed))
                 assert made.wait(30)
             assert isinstance(run.exception(), Failure), "killed while it waited for the id"
-        orphan = list(licensed.world.records.provisioner_keys)
+        orphan = list(licensed.state.records.provisioner_keys)
         licensed.peace()
 
         with provider_process() as next_run:
             held = next_run.of(ProvisionerKeyProvider()).create(wish(licensed))
 
         assert len(orphan) == 1
-        assert list(licensed.world.records.provisioner_keys) == [held.id]
+        assert list(licensed.state.records.provisioner_keys) == [held.id]
         assert opens(licensed, held.outputs["material"])
 
     def test_a_key_whose_id_cannot_be_learnt_is_taken_back(

@@ -94,7 +94,7 @@ def test_CP6_an_unknown_deployment_id_is_asked_of_coderd_itself(
     coderd: Simulation, licenses: Driven
 ) -> None:
     """It is unknown in a preview that renews the token, and that must be no change of this."""
-    deployment = coderd.world.records.deployment_id
+    deployment = coderd.state.records.deployment_id
     jwt = license_text()
     held = licenses.create(inputs(coderd, jwt, deployment_id=deployment))
     news = licenses.check(inputs(coderd, jwt, deployment_id=UNKNOWN))

@@ -20,17 +20,17 @@ def given(coderd: Simulation, **more: Any) -> dict[str, Any]:
 
 
 def names(coderd: Simulation) -> list[str]:
-    return [key.token_name for key in coderd.world.records.api_keys.values()]
+    return [key.token_name for key in coderd.state.records.api_keys.values()]
 
 
 def test_CP5_CP6_bootstrap_creates_user_and_token_and_says_who_and_where(
     place: Place, driven: Driven
 ) -> None:
     held = driven.create(place.wish())
-    world = place.coderd.world
+    state = place.coderd.state
     assert held.id == "admin"
-    assert held.outputs["deployment_id"] == world.records.deployment_id
-    assert held.outputs["version"] == world.settings.version
+    assert held.outputs["deployment_id"] == state.records.deployment_id
+    assert held.outputs["version"] == state.flags.version
     assert (held.outputs["user"], held.outputs["url"]) == ("admin", place.coderd.url)
     assert place.lets_in
     assert place.token_names == ["coder-stack"], "the login's session was given back"
@@ -51,7 +51,7 @@ def test_CP10_the_token_is_in_its_secret_and_nothing_of_it_or_the_password_in_st
 
 def test_CP6_the_token_lives_as_long_as_coderd_lets_an_owner(place: Place, driven: Driven) -> None:
     driven.create(place.wish(token_days=90.0))
-    (key,) = place.coderd.world.records.api_keys.values()
+    (key,) = place.coderd.state.records.api_keys.values()
     assert key.lifetime_seconds == 7 * 24 * 3600
 
 
@@ -132,7 +132,7 @@ def test_U3_a_lost_answer_is_looked_up_before_it_is_repeated(
     place.coderd.fault(kind, path, method="POST")
     driven.create(place.wish())
     assert place.lets_in
-    assert len(place.coderd.world.records.users) == 1
+    assert len(place.coderd.state.records.users) == 1
     assert [name for name in place.token_names if name] == ["coder-stack"]
 
 
@@ -232,7 +232,7 @@ def test_K6_destroy_revokes_our_token_and_is_never_blocked(
     assert place.token_names == []
     assert place.token is None, "and so is its Secret"
     destroy.delete(held)
-    assert len(place.coderd.world.records.users) == 1, "the first user stays"
+    assert len(place.coderd.state.records.users) == 1, "the first user stays"
 
 
 def test_K6_a_token_that_nobody_knows_any_more_is_named(

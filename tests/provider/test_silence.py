@@ -73,7 +73,7 @@ def test_K6_destroying_many_keys_of_a_dead_coderd_waits_for_the_first_only() -> 
     with provider_process(environment={"CODER_STACK_DEADLINE": "4"}) as process:
         keys = process.of(ProvisionerKeyProvider())
         with simulated(licensed=True) as coderd:
-            deployment = coderd.world.records.deployment_id
+            deployment = coderd.state.records.deployment_id
             held = [keys.create(wish(coderd.connection, n, deployment)) for n in range(MANY)]
         # One by one it would take MANY / WORKERS * 4 s; in a hurry, a second each.
         with at_most(4 + MANY / WORKERS * 1.5 + 5), ThreadPoolExecutor(WORKERS) as pool:
@@ -89,7 +89,7 @@ def test_K6_a_hurried_delete_still_deletes_if_coderd_is_back(coderd: Simulation)
     with provider_process(environment={"CODER_STACK_DEADLINE": "1"}) as process:
         coderd.act("POST", "/api/v2/licenses", {"license": license_text()})
         keys = process.of(ProvisionerKeyProvider())
-        deployment = coderd.world.records.deployment_id
+        deployment = coderd.state.records.deployment_id
         wishes = [wish(coderd.connection, n, deployment) for n in (1, 2)]
         first, second = map(keys.create, wishes)
         coderd.fault("drop_before", count=-1)
@@ -103,4 +103,4 @@ BUILT_IN = {"built-in", "user-auth", "psk"}
 
 
 def _names(coderd: Simulation) -> set[str]:
-    return {key.name for key in coderd.world.records.provisioner_keys.values()} - BUILT_IN
+    return {key.name for key in coderd.state.records.provisioner_keys.values()} - BUILT_IN

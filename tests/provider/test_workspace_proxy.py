@@ -32,7 +32,7 @@ def wish(coderd: Simulation, **more: Any) -> dict[str, Any]:
 
 
 def living(coderd: Simulation) -> list[str]:
-    return [p.id for p in coderd.world.records.proxies.values() if not p.deleted]
+    return [p.id for p in coderd.state.records.proxies.values() if not p.deleted]
 
 
 def works(coderd: Simulation, token: str) -> bool:
@@ -92,7 +92,7 @@ def test_W1_looks_are_changed_in_place_and_the_token_stays(
     assert proxies.diff(held, proxies.check(news, held.inputs).inputs).replaces == []
     after = proxies.update(held, news)
 
-    proxy = licensed.world.records.proxies[held.id]
+    proxy = licensed.state.records.proxies[held.id]
     assert (proxy.name, proxy.display_name, proxy.icon) == (
         "melbourne",
         "Melbourne",
@@ -117,7 +117,7 @@ def test_W1_another_trigger_makes_another_token_even_if_an_answer_is_lost(
 
 def test_W1_drift_of_the_looks_is_named(licensed: Simulation, proxies: Driven) -> None:
     held = proxies.create(wish(licensed))
-    proxy = licensed.world.records.proxies[held.id]
+    proxy = licensed.state.records.proxies[held.id]
     proxy.display_name, proxy.icon = "Edited", "/x.png"
     seen = proxies.read(held)
     assert seen is not None
@@ -171,7 +171,7 @@ def test_U3_a_proxy_that_a_lost_run_left_behind_is_adopted(
     held = proxies.create(wish(licensed))
     assert living(licensed) == [held.id] == [left["id"]]
     assert works(licensed, token_of(held))
-    assert licensed.world.records.proxies[held.id].name == "sydney"
+    assert licensed.state.records.proxies[held.id].name == "sydney"
 
 
 def test_E4_without_entitlement_no_call_is_made_and_the_next_run_opens_it(

@@ -65,7 +65,7 @@ def test_proxy_deletes_the_proxy(paths: SandboxPaths, coderd: Simulation) -> Non
     wish = {"name": "sydney", "display_name": "Sydney", "icon": "/emojis/1f998.png"}
     coderd.act("POST", "/api/v2/workspaceproxies", wish)
     broken(paths, "proxy")
-    (only,) = coderd.world.records.proxies.values()
+    (only,) = coderd.state.records.proxies.values()
     assert only.deleted
 
 

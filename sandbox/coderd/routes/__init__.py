@@ -1,1 +1,1 @@
-"""One file per section of the API: reads the request, asks the rules, words the answer."""
+"""The routes, one file per section of the API: read the request, call the rules, respond."""

@@ -1,17 +1,16 @@
-"""`/_sim/*`: what only a simulation has: its log, faults, clock, played daemons, users.
+"""`/_sim/*`: control the simulation: request log, faults, clock, flags, users, daemons.
 
-These routes need no authentication, are not rate limited, cannot be hit by faults and do not appear
-in the request log.
+These routes need no authentication, and have no rate limits, faults or request log.
 """
 
 import json
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from sandbox.coderd.answers import Answer, as_json
-from sandbox.coderd.call import Call
 from sandbox.coderd.faults import FaultError, Faults
+from sandbox.coderd.request_context import RequestContext
 from sandbox.coderd.request_log import RequestLog
+from sandbox.coderd.responses import Response, as_json
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import (
     daemons,
@@ -23,11 +22,11 @@ from sandbox.coderd.rules import (
 )
 from sandbox.coderd.rules.go_text import timestamp
 from sandbox.coderd.rules.identifiers import new_uuid
-from sandbox.coderd.rules.records import Workspace
+from sandbox.coderd.rules.records import WorkspaceRow
 from sandbox.coderd.rules.refusal import RefusalError
 
 PREFIX = "/_sim"
-_SETTINGS = (
+_CHANGEABLE_FLAGS = (
     "telemetry",
     "api_rate_limit",
     "login_rate_limit",
@@ -41,14 +40,14 @@ _LONG = timedelta(days=3650)
 
 
 class Controls:
-    """The control routes, over the simulation's log and faults."""
+    """The control routes."""
 
     def __init__(self, log: RequestLog, faults: Faults) -> None:
         self._log = log
         self._faults = faults
 
-    def serve(self, call: Call) -> Answer:
-        """Dispatch on method and path."""
+    def serve(self, ctx: RequestContext) -> Response:
+        """Handle a request by its method and path."""
         handlers = {
             ("GET", "/requests"): self._requests,
             ("DELETE", "/requests"): self._forget,
@@ -67,172 +66,172 @@ class Controls:
             ("DELETE", "/workspaces"): _remove_workspace,
             ("GET", "/state"): _state,
         }
-        handler = handlers.get((call.method, call.path.removeprefix(PREFIX)))
+        handler = handlers.get((ctx.method, ctx.path.removeprefix(PREFIX)))
         if handler is None:
-            raise RefusalError(404, f"The simulation has no control {call.method} {call.path}.")
-        return handler(call)
+            raise RefusalError(404, f"The simulation has no control {ctx.method} {ctx.path}.")
+        return handler(ctx)
 
-    def _requests(self, _call: Call) -> Answer:
-        return as_json(200, self._log.shown())
+    def _requests(self, _ctx: RequestContext) -> Response:
+        return as_json(200, self._log.to_json())
 
-    def _forget(self, _call: Call) -> Answer:
+    def _forget(self, _ctx: RequestContext) -> Response:
         self._log.clear()
-        return Answer(204)
+        return Response(204)
 
-    def _show_faults(self, _call: Call) -> Answer:
-        return as_json(200, self._faults.shown())
+    def _show_faults(self, _ctx: RequestContext) -> Response:
+        return as_json(200, self._faults.to_json())
 
-    def _add_faults(self, call: Call) -> Answer:
+    def _add_faults(self, ctx: RequestContext) -> Response:
         try:
-            self._faults.add(_json(call))
+            self._faults.add(_json(ctx))
         except FaultError as error:
             raise RefusalError(400, "That is no fault.", str(error)) from error
-        return as_json(201, self._faults.shown())
+        return as_json(201, self._faults.to_json())
 
-    def _clear_faults(self, _call: Call) -> Answer:
+    def _clear_faults(self, _ctx: RequestContext) -> Response:
         self._faults.clear()
-        return Answer(204)
+        return Response(204)
 
 
-def _clock(call: Call) -> Answer:
-    offset = call.world.clock.offset.total_seconds()
-    return as_json(200, {"now": timestamp(call.world.now()), "offset_seconds": offset})
+def _clock(ctx: RequestContext) -> Response:
+    offset = ctx.state.clock.offset.total_seconds()
+    return as_json(200, {"now": timestamp(ctx.state.now()), "offset_seconds": offset})
 
 
-def _move_clock(call: Call) -> Answer:
-    """`{"set": "<RFC 3339>"}`, `{"advance_seconds": n}` or `{"reset": true}`."""
-    wish = _object(call)
+def _move_clock(ctx: RequestContext) -> Response:
+    """Take `{"set": "<RFC 3339>"}`, `{"advance_seconds": n}` or `{"reset": true}`."""
+    given = _object(ctx)
     try:
-        if "set" in wish:
-            moment = datetime.fromisoformat(str(wish["set"]))
-            call.world.clock.set(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
-        elif "advance_seconds" in wish:
-            call.world.clock.advance(
-                timedelta(seconds=float(cast("float", wish["advance_seconds"])))
+        if "set" in given:
+            moment = datetime.fromisoformat(str(given["set"]))
+            ctx.state.clock.set(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+        elif "advance_seconds" in given:
+            ctx.state.clock.advance(
+                timedelta(seconds=float(cast("float", given["advance_seconds"])))
             )
-        elif wish.get("reset") is True:
-            call.world.clock.offset = timedelta()
+        elif given.get("reset") is True:
+            ctx.state.clock.offset = timedelta()
         else:
             raise RefusalError(400, "Give set, advance_seconds or reset.")
     except (ValueError, TypeError, OverflowError) as error:
         raise RefusalError(400, "The clock cannot be moved like that.", str(error)) from error
-    return _clock(call)
+    return _clock(ctx)
 
 
-def _set(call: Call) -> Answer:
-    """Change settings that the real server takes as flags; only those given change."""
-    wish = _object(call)
-    settings = call.world.settings
-    for name, value in wish.items():
-        if name not in _SETTINGS or type(value) is not type(getattr(settings, name)):
+def _set(ctx: RequestContext) -> Response:
+    """Change the given server flags."""
+    given = _object(ctx)
+    flags = ctx.state.flags
+    for name, value in given.items():
+        if name not in _CHANGEABLE_FLAGS or type(value) is not type(getattr(flags, name)):
             raise RefusalError(400, f"{name} is no setting, or its type is wrong.")
-    for name, value in wish.items():
-        setattr(settings, name, value)
-    shown = {name: getattr(settings, name) for name in _SETTINGS if name != "provisioner_psk"}
-    return as_json(200, shown)
+    for name, value in given.items():
+        setattr(flags, name, value)
+    names = [name for name in _CHANGEABLE_FLAGS if name != "provisioner_psk"]
+    return as_json(200, {name: getattr(flags, name) for name in names})
 
 
-def _add_user(call: Call) -> Answer:
-    """`{"username", "password"?, "roles"?, "organizations"?: {"<id or name>": [roles]}}`.
+def _add_user(ctx: RequestContext) -> Response:
+    """Take `{"username", "password"?, "roles"?, "organizations"?: {"<id or name>": [roles]}}`.
 
-    The answer holds a long-lived session token of the new user.
+    The response contains a long-lived session token of the new user.
     """
-    wish = _object(call)
-    username = str(wish.get("username", "member"))
-    if any(user.username == username for user in call.world.records.users.values()):
+    given = _object(ctx)
+    username = str(given.get("username", "member"))
+    if any(user.username == username for user in ctx.state.records.users.values()):
         raise RefusalError(409, "User already exists.")
-    roles = tuple(cast("list[str]", wish.get("roles") or []))
+    roles = tuple(cast("list[str]", given.get("roles") or []))
     if set(roles) - set(permissions.SITE_ROLES):
         raise RefusalError(400, f"roles must be among {', '.join(permissions.SITE_ROLES)}.")
-    default = call.world.default_organization()
-    names = {o.name: o.id for o in call.world.records.organizations.values() if not o.deleted}
-    wanted = cast("dict[str, list[str]]", wish.get("organizations") or {default.name: []})
+    default = ctx.state.default_organization()
+    names = {o.name: o.id for o in ctx.state.records.organizations.values() if not o.deleted}
+    wanted = cast("dict[str, list[str]]", given.get("organizations") or {default.name: []})
     memberships = {
         names.get(reference, reference): list(held) for reference, held in wanted.items()
     }
-    password = str(wish.get("password", "Simulated-Member-1!"))
-    account = users.Account(f"{username}@example.com", username, password, roles=roles)
-    user = users.add_user(call.world, account, memberships)
-    token = sessions.new_key(call.world, user.id, login_type="password", lifetime=_LONG)
+    password = str(given.get("password", "Simulated-Member-1!"))
+    account = users.NewAccount(f"{username}@example.com", username, password, roles=roles)
+    user = users.add_user(ctx.state, account, memberships)
+    token = sessions.new_key(ctx.state, user.id, login_type="password", lifetime=_LONG)
     return as_json(201, {"id": user.id, "email": user.email, "token": token})
 
 
-def _session(call: Call) -> Answer:
-    """A session token of the first owner, who exists once somebody has set coderd up."""
-    records = call.world.records
+def _session(ctx: RequestContext) -> Response:
+    """Create a session of the first owner."""
+    records = ctx.state.records
     owner = next((u for u in records.users.values() if permissions.OWNER in u.roles), None)
     if owner is None:
         raise RefusalError(404, "Nobody has set this coderd up yet.")
-    token = sessions.new_key(call.world, owner.id, login_type="password", lifetime=_LONG)
+    token = sessions.new_key(ctx.state, owner.id, login_type="password", lifetime=_LONG)
     return as_json(201, {"username": owner.username, "token": token})
 
 
-def _rewrite_tags(call: Call) -> Answer:
-    """`{"key_id", "tags"}`: write into the database what no request to coderd could change."""
-    wish = _object(call)
-    key = call.world.records.provisioner_keys.get(str(wish.get("key_id")))
-    tags = wish.get("tags")
+def _rewrite_tags(ctx: RequestContext) -> Response:
+    """Take `{"key_id", "tags"}`, and edit the database: coderd has no such request."""
+    given = _object(ctx)
+    key = ctx.state.records.provisioner_keys.get(str(given.get("key_id")))
+    tags = given.get("tags")
     if key is None or not isinstance(tags, dict):
         raise RefusalError(404, "Give key_id of a key that exists, and tags.")
     key.tags = {str(k): str(v) for k, v in cast("dict[str, object]", tags).items()}
     return as_json(200, {"name": key.name, "tags": key.tags})
 
 
-def _daemon_seen(call: Call) -> Answer:
-    """A daemon presents its key: `{"name", "version"?}`. Repeat it as the heartbeat.
+def _daemon_seen(ctx: RequestContext) -> Response:
+    """Take `{"name", "version"?}` with a provisioner key: connect a daemon, or send its heartbeat.
 
-    The same checks as on the real door: no license, no entry; an unknown key gets 401.
+    The checks are those of `serve` in routes/daemons.py.
     """
-    if not call.world.entitlements.enabled(daemons.FEATURE):
+    if not ctx.state.entitlements.enabled(daemons.FEATURE):
         raise RefusalError(
             403, "External provisioner daemons is an Enterprise feature. Contact sales!"
         )
-    auth.key_presented(call)
-    wish = _object(call)
+    auth.key_presented(ctx)
+    given = _object(ctx)
     presence = daemons.Presence(
-        name=str(wish.get("name", "daemon")),
-        version=str(wish.get("version", call.world.settings.version)),
+        name=str(given.get("name", "daemon")),
+        version=str(given.get("version", ctx.state.flags.version)),
     )
-    daemon = daemons.seen(call.world, daemons.admit_key(call.key, {}), presence)
-    return as_json(200, {"id": daemon.id, "name": daemon.name, "key": call.key.name})
+    daemon = daemons.seen(ctx.state, daemons.admit_key(ctx.key, {}), presence)
+    return as_json(200, {"id": daemon.id, "name": daemon.name, "key": ctx.key.name})
 
 
-def _daemon_gone(call: Call) -> Answer:
-    """A daemon says goodbye: `?name=…` with its key."""
-    auth.key_presented(call)
-    if not daemons.gone(call.world, call.key, call.query.get("name", "")):
+def _daemon_gone(ctx: RequestContext) -> Response:
+    """Disconnect the daemon `?name=…` with this key."""
+    auth.key_presented(ctx)
+    if not daemons.gone(ctx.state, ctx.key, ctx.query.get("name", "")):
         raise RefusalError(404, "No such daemon has this key.")
-    return Answer(204)
+    return Response(204)
 
 
-def _add_workspace(call: Call) -> Answer:
-    """`{"organization", "name"?}`: somebody has built one there."""
-    wish = _object(call)
+def _add_workspace(ctx: RequestContext) -> Response:
+    """Take `{"organization", "name"?}`, and create a workspace there."""
+    given = _object(ctx)
     organization = organizations.find_organization(
-        call.world, None, str(wish.get("organization", "default"))
+        ctx.state, None, str(given.get("organization", "default"))
     )
-    workspace = Workspace(new_uuid(), organization.id, str(wish.get("name", "workspace")))
-    call.world.records.workspaces[workspace.id] = workspace
+    workspace = WorkspaceRow(new_uuid(), organization.id, str(given.get("name", "workspace")))
+    ctx.state.records.workspaces[workspace.id] = workspace
     return as_json(201, {"id": workspace.id, "organization_id": organization.id})
 
 
-def _remove_workspace(call: Call) -> Answer:
-    """The one with `?id=…` is no more."""
-    if call.world.records.workspaces.pop(call.query.get("id", ""), None) is None:
+def _remove_workspace(ctx: RequestContext) -> Response:
+    """Delete the workspace `?id=…`."""
+    if ctx.state.records.workspaces.pop(ctx.query.get("id", ""), None) is None:
         raise RefusalError(404, "No workspace has this id.")
-    return Answer(204)
+    return Response(204)
 
 
-def _state(call: Call) -> Answer:
-    """A summary without secrets."""
-    world, records = call.world, call.world.records
+def _state(ctx: RequestContext) -> Response:
+    """Summarize the state without secrets."""
+    state, records = ctx.state, ctx.state.records
     names = {o.id: o.name for o in records.organizations.values()}
     return as_json(
         200,
         {
             "deployment_id": records.deployment_id,
-            "edition": "enterprise" if world.settings.enterprise else "agpl",
-            "now": timestamp(world.now()),
+            "edition": "enterprise" if state.flags.enterprise else "agpl",
+            "now": timestamp(state.now()),
             "users": [u.username for u in records.users.values()],
             "organizations": [o.name for o in records.organizations.values() if not o.deleted],
             "licenses": [{"id": s.id, "uuid": s.uuid} for s in records.licenses.values()],
@@ -244,8 +243,8 @@ def _state(call: Call) -> Answer:
             "daemons": [
                 {
                     "name": d.name,
-                    "key": daemons.key_name(world, d),
-                    "online": daemons.is_online(world, d),
+                    "key": daemons.key_name(state, d),
+                    "online": daemons.is_online(state, d),
                 }
                 for d in records.daemons.values()
             ],
@@ -257,15 +256,15 @@ def _state(call: Call) -> Answer:
     )
 
 
-def _json(call: Call) -> object:
+def _json(ctx: RequestContext) -> object:
     try:
-        return json.loads(call.body or b"{}")
+        return json.loads(ctx.body or b"{}")
     except ValueError as error:
         raise RefusalError(400, "Request body must be valid JSON.", str(error)) from error
 
 
-def _object(call: Call) -> dict[str, object]:
-    parsed = _json(call)
+def _object(ctx: RequestContext) -> dict[str, object]:
+    parsed = _json(ctx)
     if not isinstance(parsed, dict):
         raise RefusalError(400, "Request body must be a JSON object.")
     return cast("dict[str, object]", parsed)

@@ -1,4 +1,4 @@
-"""The query of the daemon list: every parameter is checked and everything wrong is said at once."""
+"""Parse the query of the daemon list; report all invalid parameters at once."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 class _Reader:
-    """Reads parameters one by one and collects what is wrong with them."""
+    """Reads parameters and collects their errors."""
 
     def __init__(self, query: QueryParams) -> None:
         self._query = query
@@ -36,7 +36,7 @@ class _Reader:
 
 
 def read_filter(query: QueryParams) -> Filter:
-    """The filter that a query describes, or a refusal that names each bad parameter."""
+    """Return the filter of a query, or refuse with all invalid parameters."""
     reader = _Reader(query)
     limit = reader.read("limit", "must be a valid 32-bit positive integer", _positive, 50)
     ids = reader.read("ids", "has invalid values", _identifiers, ())
@@ -54,7 +54,7 @@ def read_filter(query: QueryParams) -> Filter:
         raise RefusalError(400, "Invalid query parameters.", faults=tuple(reader.faults))
     for status in statuses:
         if status not in _STATUSES:
-            # coderd lets the database find out.
+            # In coderd, the database reports it.
             kind = "provisioner_daemon_status"
             detail = f"fetch object: pq: invalid input value for enum {kind}: {quoted(status)}"
             raise RefusalError(500, "Internal error fetching provisioner daemons.", detail)

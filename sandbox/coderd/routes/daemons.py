@@ -1,31 +1,30 @@
-"""Section 7, daemons: the list that every build has, and the door where daemons connect.
+"""Provisioner daemons: the list, and the endpoint where daemons connect.
 
-The simulation goes through every check of `serve` but does not speak the protocol behind the
-websocket; daemons are played through `/_sim/daemons`.
+`serve` makes every check but has no websocket; simulated daemons use `/_sim/daemons`.
 """
 
-from sandbox.coderd.answers import Answer, as_json, plain
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, as_json, plain
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.routes.daemon_query import read_filter
 from sandbox.coderd.rules import daemons
 from sandbox.coderd.rules.go_text import quoted, timestamp
-from sandbox.coderd.rules.records import Daemon
+from sandbox.coderd.rules.records import DaemonRow
 from sandbox.coderd.rules.refusal import RefusalError, not_found
 
 _DAEMONS = "/organizations/{organization}/provisionerdaemons"
 
 
 def add_routes(router: Router) -> None:
-    """What every build has."""
+    """Add the routes of every build."""
     guards = (auth.signed_in, auth.organization_of_path)
     router.mount(_DAEMONS, *guards)
     router.add("GET", _DAEMONS, list_daemons, *guards)
 
 
 def add_enterprise_routes(router: Router) -> None:
-    """Where daemons connect: license first, then either credential, then the organization."""
+    """Add the endpoint for daemons: checks license, credential, organization, in that order."""
     guards = (
         daemons_licensed,
         auth.maybe_signed_in,
@@ -36,75 +35,75 @@ def add_enterprise_routes(router: Router) -> None:
     router.add("GET", f"{_DAEMONS}/serve", serve, *guards)
 
 
-def list_daemons(call: Call) -> Answer:
-    """GET …/provisionerdaemons."""
-    world, organization = call.world, call.organization
-    if not call.caller.may_read_provisioner_jobs(organization.id):
+def list_daemons(ctx: RequestContext) -> Response:
+    """Handle GET …/provisionerdaemons."""
+    state, organization = ctx.state, ctx.organization
+    if not ctx.actor.may_read_provisioner_jobs(organization.id):
         raise not_found()
     rows: list[object] = []
-    for daemon in daemons.list_daemons(world, organization, read_filter(call.query)):
+    for daemon in daemons.list_daemons(state, organization, read_filter(ctx.query)):
         known = {
-            "key_name": daemons.key_name(world, daemon),
-            "status": daemons.status(world, daemon),
+            "key_name": daemons.key_name(state, daemon),
+            "status": daemons.status(state, daemon),
         }
-        rows.append(shown(daemon) | known)
+        rows.append(to_json(daemon) | known)
     return as_json(200, rows)
 
 
-def daemons_licensed(call: Call) -> None:
-    """Guard: this route words the missing license differently."""
-    if not call.world.entitlements.enabled(daemons.FEATURE):
+def daemons_licensed(ctx: RequestContext) -> None:
+    """Require the feature, with another message than other routes."""
+    if not ctx.state.entitlements.enabled(daemons.FEATURE):
         message = "External provisioner daemons is an Enterprise feature. Contact sales!"
         raise RefusalError(403, message)
 
 
-def daemon_presented(call: Call) -> None:
-    """Guard: a user session or a daemon's credential, not both."""
-    psk = call.headers.get(auth.PSK_HEADER, "")
-    call.psk_accepted = bool(psk) and psk == call.world.settings.provisioner_psk
-    if call.headers.get(auth.KEY_HEADER) or not call.psk_accepted:
+def daemon_presented(ctx: RequestContext) -> None:
+    """Require either a user session or a daemon's credential."""
+    psk = ctx.headers.get(auth.PSK_HEADER, "")
+    ctx.psk_accepted = bool(psk) and psk == ctx.state.flags.provisioner_psk
+    if ctx.headers.get(auth.KEY_HEADER) or not ctx.psk_accepted:
         try:
-            auth.key_presented(call)
+            auth.key_presented(ctx)
         except RefusalError:
-            call.known_key = None
-    is_daemon = call.known_key is not None or call.psk_accepted
-    if call.known_caller and is_daemon:
+            ctx.known_key = None
+    is_daemon = ctx.known_key is not None or ctx.psk_accepted
+    if ctx.known_actor and is_daemon:
         message = (
             "API key and external provisioner authentication provided, but only one is allowed"
         )
         raise RefusalError(400, message)
-    if not call.known_caller and not is_daemon:
+    if not ctx.known_actor and not is_daemon:
         message = "API key or external provisioner authentication required, but none provided"
         raise RefusalError(401, message)
 
 
-def serve(call: Call) -> Answer:
-    """GET …/provisionerdaemons/serve, up to the upgrade."""
-    sent_tags = _sent_tags(call)
-    kinds = call.query.getlist("provisioner")
+def serve(ctx: RequestContext) -> Response:
+    """Handle GET …/provisionerdaemons/serve, up to the upgrade."""
+    sent_tags = _sent_tags(ctx)
+    kinds = ctx.query.getlist("provisioner")
     if not kinds:
         raise RefusalError(400, "The provisioner query parameter must be specified.")
     for kind in kinds:
         if kind not in {"echo", "terraform"}:
             raise RefusalError(400, f"Unknown provisioner type {quoted(kind)}")
-    if call.known_key:
-        admission = daemons.admit_key(call.key, sent_tags)
-    elif call.psk_accepted:
-        admission = daemons.admit_psk(call.organization, sent_tags)
+    if ctx.known_key:
+        admission = daemons.admit_key(ctx.key, sent_tags)
+    elif ctx.psk_accepted:
+        admission = daemons.admit_psk(ctx.organization, sent_tags)
     else:
-        admission = daemons.admit_user(call.caller, call.organization, sent_tags)
+        admission = daemons.admit_user(ctx.actor, ctx.organization, sent_tags)
     presence = daemons.Presence(
-        name=call.query.get("name", "unnamed"),
-        version=call.headers.get("X-Coder-Build-Version", ""),
-        api_version=call.query.get("version", "1.0"),
+        name=ctx.query.get("name", "unnamed"),
+        version=ctx.headers.get("X-Coder-Build-Version", ""),
+        api_version=ctx.query.get("version", "1.0"),
         provisioners=tuple(sorted(set(kinds))),
     )
-    daemons.seen(call.world, admission, presence)
+    daemons.seen(ctx.state, admission, presence)
     return plain(426, "WebSocket protocol violation: the simulation ends here\n")
 
 
-def shown(daemon: Daemon) -> dict[str, object]:
-    """A daemon as the API shows it; the list fills in key name and status."""
+def to_json(daemon: DaemonRow) -> dict[str, object]:
+    """Return a daemon as the API does; the list adds key name and status."""
     return {
         "id": daemon.id,
         "organization_id": daemon.organization_id,
@@ -123,9 +122,9 @@ def shown(daemon: Daemon) -> dict[str, object]:
     }
 
 
-def _sent_tags(call: Call) -> dict[str, str]:
+def _sent_tags(ctx: RequestContext) -> dict[str, str]:
     tags: dict[str, str] = {}
-    for tag in call.query.getlist("tag"):
+    for tag in ctx.query.getlist("tag"):
         name, separator, value = tag.partition("=")
         if not separator:
             message = (

@@ -1,24 +1,24 @@
-"""Section 6: entitlements, from memory and without any authentication."""
+"""Entitlements, which need no authentication."""
 
-from sandbox.coderd.answers import Answer, as_json
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, as_json
 from sandbox.coderd.router import Router
-from sandbox.coderd.rules.features import Feature
+from sandbox.coderd.rules.features import FeatureGrant
 from sandbox.coderd.rules.go_text import timestamp
 
 
 def add_routes(router: Router) -> None:
-    """Routes of the enterprise build."""
+    """Add the routes of the enterprise build."""
     router.add("GET", "/entitlements", show_entitlements)
 
 
-def show_entitlements(call: Call) -> Answer:
-    """GET /entitlements."""
-    known = call.world.entitlements
+def show_entitlements(ctx: RequestContext) -> Response:
+    """Handle GET /entitlements."""
+    known = ctx.state.entitlements
     return as_json(
         200,
         {
-            "features": {name: shown(known.features[name]) for name in sorted(known.features)},
+            "features": {name: to_json(known.features[name]) for name in sorted(known.features)},
             "warnings": list(known.warnings),
             "errors": list(known.errors),
             "has_license": known.has_license,
@@ -29,8 +29,8 @@ def show_entitlements(call: Call) -> Answer:
     )
 
 
-def shown(feature: Feature) -> dict[str, object]:
-    """A feature as the API shows it; what is not known is left out."""
+def to_json(feature: FeatureGrant) -> dict[str, object]:
+    """Return a feature as the API does, without unknown fields."""
     item: dict[str, object] = {"entitlement": feature.entitlement, "enabled": feature.enabled}
     numbers = {
         "limit": feature.limit,

@@ -1,16 +1,16 @@
-"""Section 5: licenses. No feature gates them; only an owner may touch them."""
+"""Licenses, which only owners may manage."""
 
-from sandbox.coderd.answers import Answer, as_json, message
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, as_json, message
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, licenses
 from sandbox.coderd.rules.go_text import timestamp
-from sandbox.coderd.rules.records import License
+from sandbox.coderd.rules.records import LicenseRow
 
 
 def add_routes(router: Router) -> None:
-    """Routes of the enterprise build."""
+    """Add the routes of the enterprise build."""
     router.mount("/licenses", auth.signed_in)
     router.add("POST", "/licenses/refresh-entitlements", refresh, auth.signed_in)
     router.add("POST", "/licenses", add_license, auth.signed_in)
@@ -18,36 +18,36 @@ def add_routes(router: Router) -> None:
     router.add("DELETE", "/licenses/{id}", delete_license, auth.signed_in)
 
 
-def list_licenses(call: Call) -> Answer:
-    """GET /licenses: `null` when there is none, or none for these eyes."""
-    found = licenses.list_licenses(call.world, call.caller)
-    return as_json(200, [shown(stored) for stored in found] or None)
+def list_licenses(ctx: RequestContext) -> Response:
+    """Handle GET /licenses: `null` if the actor may see none."""
+    found = licenses.list_licenses(ctx.state, ctx.actor)
+    return as_json(200, [to_json(stored) for stored in found] or None)
 
 
-def add_license(call: Call) -> Answer:
-    """POST /licenses."""
-    licenses.require_permission(call.caller)
-    request = body.read(call.body, licenses.NEW_LICENSE)
-    return as_json(201, shown(licenses.add_license(call.world, request)))
+def add_license(ctx: RequestContext) -> Response:
+    """Handle POST /licenses."""
+    licenses.require_permission(ctx.actor)
+    request = body.read(ctx.body, licenses.NEW_LICENSE)
+    return as_json(201, to_json(licenses.add_license(ctx.state, request)))
 
 
-def delete_license(call: Call) -> Answer:
-    """DELETE /licenses/{id}: 200 with an empty body."""
-    licenses.delete_license(call.world, call.caller, call.params["id"])
-    return Answer(200)
+def delete_license(ctx: RequestContext) -> Response:
+    """Handle DELETE /licenses/{id}: 200 with an empty body."""
+    licenses.delete_license(ctx.state, ctx.actor, ctx.params["id"])
+    return Response(200)
 
 
-def refresh(call: Call) -> Answer:
-    """POST /licenses/refresh-entitlements."""
-    licenses.force_refresh(call.world, call.caller)
+def refresh(ctx: RequestContext) -> Response:
+    """Handle POST /licenses/refresh-entitlements."""
+    licenses.force_refresh(ctx.state, ctx.actor)
     return message(200, "Entitlements updated")
 
 
-def shown(stored: License) -> dict[str, object]:
-    """A license as the API shows it: its claims, never its text."""
+def to_json(stored: LicenseRow) -> dict[str, object]:
+    """Return a license as the API does: its claims, never its text."""
     return {
         "id": stored.id,
         "uuid": stored.uuid,
         "uploaded_at": timestamp(stored.uploaded_at),
-        "claims": licenses.claims_shown(stored),
+        "claims": licenses.claims_json(stored),
     }

@@ -1,16 +1,16 @@
-"""Section 4: organizations. Every build reads them; the enterprise one adds and removes them."""
+"""Organizations; only the enterprise build creates, changes and deletes them."""
 
-from sandbox.coderd.answers import Answer, as_json, message
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, as_json, message
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, organizations
 from sandbox.coderd.rules.go_text import timestamp
-from sandbox.coderd.rules.records import Organization
+from sandbox.coderd.rules.records import OrganizationRow
 
 
 def add_routes(router: Router) -> None:
-    """What every build has."""
+    """Add the routes of every build."""
     router.mount("/organizations", auth.signed_in)
     router.mount("/organizations/{organization}", auth.signed_in, auth.organization_of_path)
     router.add("GET", "/organizations", list_organizations, auth.signed_in)
@@ -19,7 +19,7 @@ def add_routes(router: Router) -> None:
 
 
 def add_enterprise_routes(router: Router) -> None:
-    """What needs `multiple_organizations`, asked before the organization is looked up."""
+    """Add the routes that require `multiple_organizations` before the organization is looked up."""
     licensed = auth.licensed("multiple_organizations")
     router.add("POST", "/organizations", create_organization, auth.signed_in, licensed)
     one = (auth.signed_in, licensed, auth.organization_of_path)
@@ -27,39 +27,39 @@ def add_enterprise_routes(router: Router) -> None:
     router.add("DELETE", "/organizations/{organization}", delete_organization, *one)
 
 
-def list_organizations(call: Call) -> Answer:
-    """GET /organizations."""
-    found = organizations.list_organizations(call.world, call.caller)
-    return as_json(200, [shown(organization) for organization in found])
+def list_organizations(ctx: RequestContext) -> Response:
+    """Handle GET /organizations."""
+    found = organizations.list_organizations(ctx.state, ctx.actor)
+    return as_json(200, [to_json(organization) for organization in found])
 
 
-def show_organization(call: Call) -> Answer:
-    """GET /organizations/{organization}."""
-    return as_json(200, shown(call.organization))
+def show_organization(ctx: RequestContext) -> Response:
+    """Handle GET /organizations/{organization}."""
+    return as_json(200, to_json(ctx.organization))
 
 
-def create_organization(call: Call) -> Answer:
-    """POST /organizations."""
-    request = body.read(call.body, organizations.NEW_ORGANIZATION)
-    created = organizations.create_organization(call.world, call.caller, request)
-    return as_json(201, shown(created))
+def create_organization(ctx: RequestContext) -> Response:
+    """Handle POST /organizations."""
+    request = body.read(ctx.body, organizations.NEW_ORGANIZATION)
+    created = organizations.create_organization(ctx.state, ctx.actor, request)
+    return as_json(201, to_json(created))
 
 
-def change_organization(call: Call) -> Answer:
-    """PATCH /organizations/{organization}."""
-    request = body.read(call.body, organizations.CHANGED_ORGANIZATION)
-    changed = organizations.change_organization(call.world, call.caller, call.organization, request)
-    return as_json(200, shown(changed))
+def change_organization(ctx: RequestContext) -> Response:
+    """Handle PATCH /organizations/{organization}."""
+    request = body.read(ctx.body, organizations.CHANGED_ORGANIZATION)
+    changed = organizations.change_organization(ctx.state, ctx.actor, ctx.organization, request)
+    return as_json(200, to_json(changed))
 
 
-def delete_organization(call: Call) -> Answer:
-    """DELETE /organizations/{organization}."""
-    organizations.delete_organization(call.world, call.caller, call.organization)
+def delete_organization(ctx: RequestContext) -> Response:
+    """Handle DELETE /organizations/{organization}."""
+    organizations.delete_organization(ctx.state, ctx.actor, ctx.organization)
     return message(200, "Organization has been deleted.")
 
 
-def shown(organization: Organization) -> dict[str, object]:
-    """An organization as the API shows it."""
+def to_json(organization: OrganizationRow) -> dict[str, object]:
+    """Return an organization as the API does."""
     return {
         "id": organization.id,
         "name": organization.name,

@@ -1,16 +1,16 @@
-"""Section 8: workspace proxies, from the owner's side and from the proxy's.
+"""Workspace proxies: managed by owners, registered by the proxies themselves.
 
-The license is asked before any credential.
+The license is checked before any credential.
 """
 
-from sandbox.coderd.answers import Answer, as_json, message
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, as_json, message
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, proxies
 from sandbox.coderd.rules.go_text import timestamp
 from sandbox.coderd.rules.identifiers import random_text
-from sandbox.coderd.rules.records import Proxy
+from sandbox.coderd.rules.records import ProxyRow
 from sandbox.coderd.rules.refusal import RefusalError
 
 _ALL = "/workspaceproxies"
@@ -19,7 +19,7 @@ _FIRST_REGION = 10000
 
 
 def add_routes(router: Router) -> None:
-    """Routes of the enterprise build."""
+    """Add the routes of the enterprise build."""
     licensed = auth.licensed(proxies.FEATURE)
     router.mount(_ALL, licensed)
     router.add("POST", _ALL, create, licensed, auth.signed_in)
@@ -37,51 +37,51 @@ def add_routes(router: Router) -> None:
     router.add("DELETE", _ONE, delete, *one)
 
 
-def create(call: Call) -> Answer:
-    """POST /workspaceproxies."""
-    request = body.read(call.body, proxies.NEW_PROXY)
-    proxy, token = proxies.create_proxy(call.world, call.caller, request)
-    return as_json(201, {"proxy": shown(call, proxy), "proxy_token": token})
+def create(ctx: RequestContext) -> Response:
+    """Handle POST /workspaceproxies."""
+    request = body.read(ctx.body, proxies.NEW_PROXY)
+    proxy, token = proxies.create_proxy(ctx.state, ctx.actor, request)
+    return as_json(201, {"proxy": to_json(ctx, proxy), "proxy_token": token})
 
 
-def list_all(call: Call) -> Answer:
-    """GET /workspaceproxies: the primary first."""
-    found = proxies.list_proxies(call.world)
-    return as_json(200, {"regions": [shown(call, proxy) for proxy in found]})
+def list_all(ctx: RequestContext) -> Response:
+    """Handle GET /workspaceproxies: the primary first."""
+    found = proxies.list_proxies(ctx.state)
+    return as_json(200, {"regions": [to_json(ctx, proxy) for proxy in found]})
 
 
-def show(call: Call) -> Answer:
-    """GET /workspaceproxies/{p}."""
-    return as_json(200, shown(call, call.proxy))
+def show(ctx: RequestContext) -> Response:
+    """Handle GET /workspaceproxies/{p}."""
+    return as_json(200, to_json(ctx, ctx.proxy))
 
 
-def change(call: Call) -> Answer:
-    """PATCH /workspaceproxies/{p}; the id in the body must be there and is not used."""
-    request = body.read(call.body, proxies.CHANGED_PROXY)
-    proxy, token = proxies.change_proxy(call.world, call.caller, call.proxy, request)
-    return as_json(200, {"proxy": shown(call, proxy), "proxy_token": token})
+def change(ctx: RequestContext) -> Response:
+    """Handle PATCH /workspaceproxies/{p}; coderd requires an id in the body and ignores it."""
+    request = body.read(ctx.body, proxies.CHANGED_PROXY)
+    proxy, token = proxies.change_proxy(ctx.state, ctx.actor, ctx.proxy, request)
+    return as_json(200, {"proxy": to_json(ctx, proxy), "proxy_token": token})
 
 
-def delete(call: Call) -> Answer:
-    """DELETE /workspaceproxies/{p}."""
-    proxies.delete_proxy(call.world, call.caller, call.proxy)
+def delete(ctx: RequestContext) -> Response:
+    """Handle DELETE /workspaceproxies/{p}."""
+    proxies.delete_proxy(ctx.state, ctx.actor, ctx.proxy)
     return message(200, "Proxy has been deleted!")
 
 
-def register(call: Call) -> Answer:
-    """POST /workspaceproxies/me/register."""
-    request = body.read(call.body, proxies.REGISTRATION)
-    replica = proxies.register(call.world, call.proxy, request)
+def register(ctx: RequestContext) -> Response:
+    """Handle POST /workspaceproxies/me/register."""
+    request = body.read(ctx.body, proxies.REGISTRATION)
+    replica = proxies.register(ctx.state, ctx.proxy, request)
     siblings = [
         {"id": other.id, "hostname": other.hostname}
-        for other in call.world.records.replicas.values()
-        if other.proxy_id == call.proxy.id and other.id != replica.id and not other.stopped
+        for other in ctx.state.records.replicas.values()
+        if other.proxy_id == ctx.proxy.id and other.id != replica.id and not other.stopped
     ]
     return as_json(
         201,
         {
             "derp_mesh_key": random_text(32),
-            "derp_region_id": _FIRST_REGION + call.proxy.region_id,
+            "derp_region_id": _FIRST_REGION + ctx.proxy.region_id,
             "derp_map": {"Regions": {}},
             "derp_force_websockets": False,
             "sibling_replicas": siblings,
@@ -89,15 +89,15 @@ def register(call: Call) -> Answer:
     )
 
 
-def deregister(call: Call) -> Answer:
-    """POST /workspaceproxies/me/deregister."""
-    proxies.deregister(call.world, body.read(call.body, proxies.DEREGISTRATION))
-    return Answer(204)
+def deregister(ctx: RequestContext) -> Response:
+    """Handle POST /workspaceproxies/me/deregister."""
+    proxies.deregister(ctx.state, body.read(ctx.body, proxies.DEREGISTRATION))
+    return Response(204)
 
 
-def crypto_keys(call: Call) -> Answer:
-    """GET /workspaceproxies/me/crypto-keys: the simulation has none to hand out."""
-    feature = call.query.get("feature", "")
+def crypto_keys(ctx: RequestContext) -> Response:
+    """Handle GET /workspaceproxies/me/crypto-keys: the simulation has none."""
+    feature = ctx.query.get("feature", "")
     if not feature:
         raise RefusalError(400, "Missing feature query parameter.")
     if feature not in {"workspace_apps_token", "workspace_apps_api_key"}:
@@ -105,14 +105,14 @@ def crypto_keys(call: Call) -> Answer:
     return as_json(200, {"crypto_keys": []})
 
 
-def coordinate(_call: Call) -> Answer:
-    """GET /workspaceproxies/me/coordinate: a websocket, which the simulation does not speak."""
-    return Answer(426)
+def coordinate(_ctx: RequestContext) -> Response:
+    """Handle GET /workspaceproxies/me/coordinate: the simulation has no websocket."""
+    return Response(426)
 
 
-def shown(call: Call, proxy: Proxy) -> dict[str, object]:
-    """A proxy as the API shows it; `icon` comes back as `icon_url`."""
-    status = proxies.health(call.world, proxy)
+def to_json(ctx: RequestContext, proxy: ProxyRow) -> dict[str, object]:
+    """Return a proxy as the API does."""
+    status = proxies.health(ctx.state, proxy)
     return {
         "id": proxy.id,
         "name": proxy.name,
@@ -126,7 +126,7 @@ def shown(call: Call, proxy: Proxy) -> dict[str, object]:
         "status": {
             "status": status,
             "report": {"errors": [], "warnings": []},
-            "checked_at": timestamp(call.world.now()),
+            "checked_at": timestamp(ctx.state.now()),
         },
         "created_at": timestamp(proxy.created_at),
         "updated_at": timestamp(proxy.updated_at),

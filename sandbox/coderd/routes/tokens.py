@@ -1,17 +1,17 @@
-"""Section 3: API keys and tokens."""
+"""API keys and tokens."""
 
-from sandbox.coderd.answers import Answer, as_json
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, as_json
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, scopes, sessions, tokens
 from sandbox.coderd.rules.go_text import parse_bool, timestamp
-from sandbox.coderd.rules.records import ApiKey
+from sandbox.coderd.rules.records import ApiKeyRow
 from sandbox.coderd.rules.refusal import RBAC_FORBIDDEN, RefusalError
 
 
 def add_routes(router: Router) -> None:
-    """Routes under /users/{user}/keys."""
+    """Add the routes below /users/{user}/keys."""
     account = (auth.signed_in, auth.user_of_path)
     for root in ("/users/{user}/keys", "/users/{user}/keys/tokens"):
         router.mount(root, *account)
@@ -24,58 +24,58 @@ def add_routes(router: Router) -> None:
     router.add("DELETE", "/users/{user}/keys/{keyid}", delete_key, *account)
 
 
-def create_session(call: Call) -> Answer:
-    """POST …/keys: a session key, as the CLI's login makes it."""
-    if not call.caller.may_use_keys_of(call.user.id):
+def create_session(ctx: RequestContext) -> Response:
+    """Handle POST …/keys: create a session key, as the CLI's login does."""
+    if not ctx.actor.may_use_keys_of(ctx.user.id):
         raise RefusalError(500, "Failed to create API key.", f"insert API key: {RBAC_FORBIDDEN}")
     lifetime = tokens.DEFAULT_LIFETIME
-    key = sessions.new_key(call.world, call.user.id, login_type="password", lifetime=lifetime)
+    key = sessions.new_key(ctx.state, ctx.user.id, login_type="password", lifetime=lifetime)
     return as_json(201, {"key": key})
 
 
-def create_token(call: Call) -> Answer:
-    """POST …/keys/tokens."""
-    request = body.read(call.body, tokens.NEW_TOKEN)
-    return as_json(201, {"key": tokens.create_token(call.world, call.caller, call.user, request)})
+def create_token(ctx: RequestContext) -> Response:
+    """Handle POST …/keys/tokens."""
+    request = body.read(ctx.body, tokens.NEW_TOKEN)
+    return as_json(201, {"key": tokens.create_token(ctx.state, ctx.actor, ctx.user, request)})
 
 
-def list_tokens(call: Call) -> Answer:
-    """GET …/keys/tokens: `null` when there is none."""
+def list_tokens(ctx: RequestContext) -> Response:
+    """Handle GET …/keys/tokens: `null` if there is none."""
     try:
-        everybody = parse_bool(call.query.get("include_all", ""))
+        everybody = parse_bool(ctx.query.get("include_all", ""))
     except ValueError:
         everybody = False
-    found = tokens.list_tokens(call.world, call.caller, call.user, everybody=everybody)
-    users = call.world.records.users
-    items = [shown(key) | {"username": users[key.user_id].username} for key in found]
+    found = tokens.list_tokens(ctx.state, ctx.actor, ctx.user, everybody=everybody)
+    users = ctx.state.records.users
+    items = [to_json(key) | {"username": users[key.user_id].username} for key in found]
     return as_json(200, items or None)
 
 
-def token_config(call: Call) -> Answer:
-    """GET …/keys/tokens/tokenconfig, in nanoseconds."""
-    longest = tokens.longest_lifetime(call.user)
+def token_config(ctx: RequestContext) -> Response:
+    """Handle GET …/keys/tokens/tokenconfig, in nanoseconds."""
+    longest = tokens.longest_lifetime(ctx.user)
     return as_json(200, {"max_token_lifetime": int(longest.total_seconds()) * 10**9})
 
 
-def token_by_name(call: Call) -> Answer:
-    """GET …/keys/tokens/{name}."""
-    found = tokens.token_by_name(call.world, call.caller, call.user, call.params["name"])
-    return as_json(200, shown(found))
+def token_by_name(ctx: RequestContext) -> Response:
+    """Handle GET …/keys/tokens/{name}."""
+    found = tokens.token_by_name(ctx.state, ctx.actor, ctx.user, ctx.params["name"])
+    return as_json(200, to_json(found))
 
 
-def key_by_id(call: Call) -> Answer:
-    """GET …/keys/{id}."""
-    return as_json(200, shown(tokens.key_by_id(call.world, call.caller, call.params["keyid"])))
+def key_by_id(ctx: RequestContext) -> Response:
+    """Handle GET …/keys/{id}."""
+    return as_json(200, to_json(tokens.key_by_id(ctx.state, ctx.actor, ctx.params["keyid"])))
 
 
-def delete_key(call: Call) -> Answer:
-    """DELETE …/keys/{id}."""
-    tokens.delete_key(call.world, call.caller, call.params["keyid"])
-    return Answer(204)
+def delete_key(ctx: RequestContext) -> Response:
+    """Handle DELETE …/keys/{id}."""
+    tokens.delete_key(ctx.state, ctx.actor, ctx.params["keyid"])
+    return Response(204)
 
 
-def shown(key: ApiKey) -> dict[str, object]:
-    """An API key as the API shows it, never with its secret."""
+def to_json(key: ApiKeyRow) -> dict[str, object]:
+    """Return an API key as the API does, without its secret."""
     return {
         "id": key.id,
         "user_id": key.user_id,

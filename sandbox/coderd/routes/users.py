@@ -1,19 +1,19 @@
-"""Section 2: the first user, logging in and out, and accounts."""
+"""The first user, login and logout, accounts."""
 
-from sandbox.coderd.answers import Answer, as_json, message
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, as_json, message
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, permissions, sessions, users
 from sandbox.coderd.rules.go_text import timestamp
-from sandbox.coderd.rules.records import User
+from sandbox.coderd.rules.records import UserRow
 from sandbox.coderd.rules.refusal import RefusalError
 
 _COOKIE_ATTRIBUTES = "Path=/; HttpOnly; SameSite=Lax"
 
 
 def add_routes(router: Router) -> None:
-    """Routes under /users except the API keys."""
+    """Add the routes below /users, except API keys."""
     router.mount("/users/{user}", auth.signed_in)
     router.add("GET", "/users/first", first_user)
     router.add("POST", "/users/first", create_first_user)
@@ -27,66 +27,66 @@ def add_routes(router: Router) -> None:
     router.add("PUT", "/users/{user}/status/activate", activate, *account)
 
 
-def first_user(call: Call) -> Answer:
-    """GET /users/first."""
-    if call.world.records.users:
+def first_user(ctx: RequestContext) -> Response:
+    """Handle GET /users/first."""
+    if ctx.state.records.users:
         return message(200, "The initial user has already been created!")
     raise RefusalError(404, "The initial user has not been created!")
 
 
-def create_first_user(call: Call) -> Answer:
-    """POST /users/first."""
-    user = users.create_first_user(call.world, body.read(call.body, users.FIRST_USER))
-    organization = call.world.default_organization().id
+def create_first_user(ctx: RequestContext) -> Response:
+    """Handle POST /users/first."""
+    user = users.create_first_user(ctx.state, body.read(ctx.body, users.FIRST_USER))
+    organization = ctx.state.default_organization().id
     return as_json(201, {"user_id": user.id, "organization_id": organization})
 
 
-def log_in(call: Call) -> Answer:
-    """POST /users/login; sets the cookie that then beats every header."""
-    token = users.log_in(call.world, body.read(call.body, users.LOGIN))
-    answer = as_json(201, {"session_token": token})
+def log_in(ctx: RequestContext) -> Response:
+    """Handle POST /users/login; set the cookie, which takes precedence over headers."""
+    token = users.log_in(ctx.state, body.read(ctx.body, users.LOGIN))
+    response = as_json(201, {"session_token": token})
     cookie = f"{sessions.SESSION_COOKIE}={token}; {_COOKIE_ATTRIBUTES}"
-    answer.headers.append(("Set-Cookie", cookie))
-    return answer
+    response.headers.append(("Set-Cookie", cookie))
+    return response
 
 
-def log_out(call: Call) -> Answer:
-    """POST /users/logout."""
-    del call.world.records.api_keys[call.caller.key.id]
-    answer = message(200, "Logged out!")
-    answer.headers.append(("Set-Cookie", f"{sessions.SESSION_COOKIE}=; Path=/; Max-Age=0"))
-    return answer
+def log_out(ctx: RequestContext) -> Response:
+    """Handle POST /users/logout."""
+    del ctx.state.records.api_keys[ctx.actor.key.id]
+    response = message(200, "Logged out!")
+    response.headers.append(("Set-Cookie", f"{sessions.SESSION_COOKIE}=; Path=/; Max-Age=0"))
+    return response
 
 
-def create_user(call: Call) -> Answer:
-    """POST /users."""
-    request = body.read(call.body, users.NEW_USER)
-    return as_json(201, shown(users.create_user(call.world, call.caller, request)))
+def create_user(ctx: RequestContext) -> Response:
+    """Handle POST /users."""
+    request = body.read(ctx.body, users.NEW_USER)
+    return as_json(201, to_json(users.create_user(ctx.state, ctx.actor, request)))
 
 
-def list_users(call: Call) -> Answer:
-    """GET /users, without search or paging."""
-    visible = [u for u in call.world.records.users.values() if call.caller.may_read_user(u)]
-    return as_json(200, {"users": [shown(user) for user in visible], "count": len(visible)})
+def list_users(ctx: RequestContext) -> Response:
+    """Handle GET /users, without search or paging."""
+    visible = [u for u in ctx.state.records.users.values() if ctx.actor.may_read_user(u)]
+    return as_json(200, {"users": [to_json(user) for user in visible], "count": len(visible)})
 
 
-def show_user(call: Call) -> Answer:
-    """GET /users/{user}."""
-    return as_json(200, shown(call.user))
+def show_user(ctx: RequestContext) -> Response:
+    """Handle GET /users/{user}."""
+    return as_json(200, to_json(ctx.user))
 
 
-def suspend(call: Call) -> Answer:
-    """PUT /users/{user}/status/suspend."""
-    return as_json(200, shown(users.set_status(call.world, call.caller, call.user, "suspended")))
+def suspend(ctx: RequestContext) -> Response:
+    """Handle PUT /users/{user}/status/suspend."""
+    return as_json(200, to_json(users.set_status(ctx.state, ctx.actor, ctx.user, "suspended")))
 
 
-def activate(call: Call) -> Answer:
-    """PUT /users/{user}/status/activate."""
-    return as_json(200, shown(users.set_status(call.world, call.caller, call.user, "active")))
+def activate(ctx: RequestContext) -> Response:
+    """Handle PUT /users/{user}/status/activate."""
+    return as_json(200, to_json(users.set_status(ctx.state, ctx.actor, ctx.user, "active")))
 
 
-def shown(user: User) -> dict[str, object]:
-    """A user as the API shows it; an empty name is left out."""
+def to_json(user: UserRow) -> dict[str, object]:
+    """Return a user as the API does, without an empty name."""
     name: dict[str, object] = {"name": user.name} if user.name else {}
     return {
         "id": user.id,

@@ -1,10 +1,7 @@
-"""Workspaces, as far as this project asks: how many are in an organization.
+"""The list of workspaces, with few of their fields; `/_sim/workspaces` creates them."""
 
-Nobody builds any here; `/_sim/workspaces` puts them in place. Each is shown with few of its fields.
-"""
-
-from sandbox.coderd.answers import Answer, as_json
-from sandbox.coderd.call import Call
+from sandbox.coderd.request_context import RequestContext
+from sandbox.coderd.responses import Response, as_json
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import organizations
@@ -14,22 +11,22 @@ from sandbox.coderd.rules.refusal import FieldFault, RefusalError
 
 
 def add_routes(router: Router) -> None:
-    """What every build has."""
+    """Add the routes of every build."""
     router.mount("/workspaces", auth.signed_in)
     router.add("GET", "/workspaces", list_workspaces, auth.signed_in)
 
 
-def list_workspaces(call: Call) -> Answer:
-    """GET /workspaces, with `organization:` as the only search term; `count` ignores the limit."""
+def list_workspaces(ctx: RequestContext) -> Response:
+    """Handle GET /workspaces; the only search term is `organization:`. `count` ignores `limit`."""
     found = [
         workspace
-        for workspace in call.world.records.workspaces.values()
-        if call.caller.may_read_workspaces(workspace.organization_id)
+        for workspace in ctx.state.records.workspaces.values()
+        if ctx.actor.may_read_workspaces(workspace.organization_id)
     ]
-    for term in call.query.get("q", "").lower().split():
-        wanted = _organization(call, term)
+    for term in ctx.query.get("q", "").lower().split():
+        wanted = _organization(ctx, term)
         found = [workspace for workspace in found if workspace.organization_id == wanted]
-    limit = call.query.get("limit", "")
+    limit = ctx.query.get("limit", "")
     shown = found[: int(limit)] if limit.isdigit() and int(limit) else found
     rows = [
         {"id": row.id, "organization_id": row.organization_id, "name": row.name} for row in shown
@@ -37,15 +34,15 @@ def list_workspaces(call: Call) -> Answer:
     return as_json(200, {"workspaces": rows, "count": len(found)})
 
 
-def _organization(call: Call, term: str) -> str:
-    """The id that a term names. By id nothing is looked up: an unknown one holds nothing."""
+def _organization(ctx: RequestContext, term: str) -> str:
+    """Return the organization's id that a search term names; an id is not looked up."""
     field, _, reference = term.partition(":")
     fault = f"{quoted(field)} is not a valid query param"
     if field == "organization":
         if identifier := as_uuid(reference):
             return identifier
-        known = organizations.by_name(call.world, reference)
-        if known and call.caller.may_read_organization(known.id):
+        known = organizations.by_name(ctx.state, reference)
+        if known and ctx.actor.may_read_organization(known.id):
             return known.id
         name = quoted(reference)
         reason = f"organization {name} either does not exist, or you are unauthorized to view it"

@@ -1,1 +1,1 @@
-"""What coderd decides, as functions on records: no HTTP framework, no files, time handed in."""
+"""coderd's decisions as functions of its state, without HTTP and files."""

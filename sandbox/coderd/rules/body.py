@@ -1,8 +1,7 @@
-"""Request bodies the way Go's decoder and coderd's validator take them.
+"""Decode and validate request bodies as Go's decoder and coderd's validator do.
 
 Unknown fields are ignored, `null` is the zero value, field names match in any case, only the first
-JSON value counts. A wrong type is "not valid JSON" to coderd; rules on values come after and are
-reported together.
+JSON value counts. coderd reports a wrong type as invalid JSON, and all invalid values together.
 """
 
 import json
@@ -23,8 +22,8 @@ STRING, BOOL, DURATION, STRINGS, MAPPING, UUID, MAPPINGS = (
     "uuid.UUID",
     "[]map",
 )
-# Python's words for what is wrong with a JSON text, and Go's.
-_PLACES = (
+# Python's error messages for invalid JSON, and Go's.
+_JSON_ERRORS = (
     ("Expecting property name", "looking for beginning of object key string"),
     ("Illegal trailing comma before end of object", "looking for beginning of object key string"),
     ("Expecting ':'", "after object key"),
@@ -44,7 +43,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a request: its JSON name, its type, the validator tags in order."""
+    """A field of a request: its JSON name, its type, its validator tags in order."""
 
     name: str
     kind: str = STRING
@@ -52,8 +51,8 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """A request type, named as in coderd because its decoder says so in errors."""
+class RequestType:
+    """A request type, named as in coderd, whose errors contain the name."""
 
     name: str
     fields: tuple[Field, ...]
@@ -67,55 +66,55 @@ class Body:
         self._given = given
 
     def has(self, name: str) -> bool:
-        """Whether the field was sent with something other than null."""
+        """Return whether the field was sent and is not null."""
         return name in self._given
 
     def text(self, name: str) -> str:
-        """A string or UUID field."""
+        """Return a string or UUID field."""
         return cast("str", self._values[name])
 
     def flag(self, name: str) -> bool:
-        """A boolean field."""
+        """Return a boolean field."""
         return cast("bool", self._values[name])
 
     def number(self, name: str) -> int:
-        """An integer field."""
+        """Return an integer field."""
         return cast("int", self._values[name])
 
     def texts(self, name: str) -> list[str]:
-        """A list of strings; empty if absent."""
+        """Return a list of strings; empty if absent."""
         return list(cast("list[str] | None", self._values[name]) or [])
 
     def mapping(self, name: str) -> dict[str, str]:
-        """A map of strings; empty if absent."""
+        """Return a map of strings; empty if absent."""
         return dict(cast("dict[str, str] | None", self._values[name]) or {})
 
     def mappings(self, name: str) -> list[dict[str, str]]:
-        """A list of such maps; empty if absent."""
+        """Return a list of maps of strings; empty if absent."""
         return [
             dict(item) for item in cast("list[dict[str, str]] | None", self._values[name]) or []
         ]
 
 
-def read(raw: bytes, shape: Shape) -> Body:
+def read(raw: bytes, type_: RequestType) -> Body:
     """Decode and validate, or refuse as coderd does."""
-    sent = _decode(raw, shape)
+    sent = _decode(raw, type_)
     values: dict[str, object] = {}
     given: set[str] = set()
-    for field in shape.fields:
+    for field in type_.fields:
         value = sent.get(field.name.lower())
         if value is None:
             values[field.name] = _ZERO.get(field.kind)
             continue
-        values[field.name] = _typed(value, field, shape)
+        values[field.name] = _typed(value, field, type_)
         given.add(field.name)
-    faults = [fault for field in shape.fields if (fault := _fault(field, values[field.name]))]
+    faults = [fault for field in type_.fields if (fault := _fault(field, values[field.name]))]
     if faults:
         raise validation(*faults)
     return Body(values, frozenset(given))
 
 
-def _decode(raw: bytes, shape: Shape) -> dict[str, object]:
+def _decode(raw: bytes, type_: RequestType) -> dict[str, object]:
     text = raw.decode("utf-8", "replace").lstrip(" \t\r\n")
     if not text:
         raise _not_json("EOF")
@@ -124,18 +123,18 @@ def _decode(raw: bytes, shape: Shape) -> dict[str, object]:
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()):
             raise _not_json("unexpected EOF") from error
-        where = next((go for ours, go in _PLACES if error.msg.startswith(ours)), _PLACES[-1][1])
+        where = next(go for ours, go in _JSON_ERRORS if error.msg.startswith(ours))
         raise _not_json(f"invalid character '{text[error.pos]}' {where}") from error
     if parsed is None:
         return {}
     if not isinstance(parsed, dict):
         raise _not_json(
-            f"json: cannot unmarshal {_kind_of(parsed)} into Go value of type codersdk.{shape.name}"
+            f"json: cannot unmarshal {_kind_of(parsed)} into Go value of type codersdk.{type_.name}"
         )
     return {name.lower(): value for name, value in cast("dict[str, object]", parsed).items()}
 
 
-def _typed(value: object, field: Field, shape: Shape) -> object:
+def _typed(value: object, field: Field, type_: RequestType) -> object:
     if field.kind == UUID and isinstance(value, str):
         parsed = as_uuid(value)
         if parsed is None:
@@ -145,8 +144,8 @@ def _typed(value: object, field: Field, shape: Shape) -> object:
         return parsed
     if _fits(value, field.kind):
         return value
-    where = f"{shape.name}.{field.name} of type {field.kind}"
-    # A number of the wrong kind is repeated in the message, other values are not.
+    where = f"{type_.name}.{field.name} of type {field.kind}"
+    # coderd's message contains the value only if it is a number.
     number = f" {value}" if field.kind == DURATION and isinstance(value, int | float) else ""
     raise _not_json(
         f"json: cannot unmarshal {_kind_of(value)}{number} into Go struct field {where}"

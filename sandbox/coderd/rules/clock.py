@@ -1,26 +1,22 @@
-"""Time that a test can move: the real clock plus an offset.
-
-Everything that expires in the simulation (licenses, tokens, daemons, rate limits) looks at this
-clock and no other.
-"""
+"""The simulation's only clock: the real time plus an offset that tests can change."""
 
 from datetime import UTC, datetime, timedelta
 
 
-class Clock:
-    """The simulation's idea of now; moves with real time, shifted by `offset`."""
+class MovableClock:
+    """The real time plus `offset`."""
 
     def __init__(self, offset: timedelta = timedelta()) -> None:
         self.offset = offset
 
     def now(self) -> datetime:
-        """Now in UTC, with the microseconds a Postgres timestamp keeps."""
+        """Return the current time in UTC."""
         return datetime.now(UTC) + self.offset
 
     def advance(self, by: timedelta) -> None:
-        """Move time by that much; negative moves it back."""
+        """Add to the offset."""
         self.offset += by
 
     def set(self, to: datetime) -> None:
-        """Make it `to` now."""
+        """Set the current time."""
         self.offset = to - datetime.now(UTC)

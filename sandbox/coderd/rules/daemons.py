@@ -1,7 +1,4 @@
-"""Provisioner daemons as coderd lists them: who was seen lately, with which key.
-
-Also the checks before one may connect. Nothing here talks to a daemon.
-"""
+"""Provisioner daemons: the checks before one may connect, heartbeats, the list."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,11 +6,11 @@ from datetime import timedelta
 
 from sandbox.coderd.rules.go_text import quoted
 from sandbox.coderd.rules.identifiers import NIL_UUID, new_uuid
-from sandbox.coderd.rules.permissions import Caller
+from sandbox.coderd.rules.permissions import Actor
 from sandbox.coderd.rules.provisioner_keys import PSK_ID, RESERVED, USER_AUTH_ID
-from sandbox.coderd.rules.records import Daemon, Organization, ProvisionerKey
+from sandbox.coderd.rules.records import DaemonRow, OrganizationRow, ProvisionerKeyRow
 from sandbox.coderd.rules.refusal import RefusalError
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 
 STALE_AFTER = timedelta(seconds=90)
 LISTED_WITH_KEYS = timedelta(minutes=3)
@@ -36,7 +33,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Presence:
-    """What a daemon says about itself when it connects."""
+    """What a daemon sends when it connects."""
 
     name: str
     version: str = ""
@@ -47,22 +44,22 @@ class Presence:
 
 @dataclass(frozen=True)
 class Admission:
-    """Under which key, in which organization and with which tags a daemon joins."""
+    """The key, organization and tags of a daemon that may connect."""
 
     key_id: str
     organization_id: str
     tags: dict[str, str]
 
 
-def admit_key(key: ProvisionerKey, sent_tags: Mapping[str, str]) -> Admission:
-    """A key decides organization and tags; a daemon may not bring its own."""
+def admit_key(key: ProvisionerKeyRow, sent_tags: Mapping[str, str]) -> Admission:
+    """Admit a daemon with a key, which determines organization and tags."""
     if sent_tags:
         raise _not_allowed(sent_tags, "tags are not allowed when using a provisioner key")
     return Admission(key.id, key.organization_id, effective_tags(key.tags))
 
 
-def admit_psk(organization: Organization, sent_tags: Mapping[str, str]) -> Admission:
-    """The shared key works in the default organization only."""
+def admit_psk(organization: OrganizationRow, sent_tags: Mapping[str, str]) -> Admission:
+    """Admit a daemon with the pre-shared key, to the default organization only."""
     if not organization.is_default:
         detail = f"PSK auth is only allowed for the default organization '{organization.name}'"
         raise _not_allowed(sent_tags, detail)
@@ -70,33 +67,33 @@ def admit_psk(organization: Organization, sent_tags: Mapping[str, str]) -> Admis
 
 
 def admit_user(
-    caller: Caller, organization: Organization, sent_tags: Mapping[str, str]
+    actor: Actor, organization: OrganizationRow, sent_tags: Mapping[str, str]
 ) -> Admission:
-    """Anybody may serve their own jobs; for the organization it takes the permission."""
-    tags = effective_tags(sent_tags, owner=caller.user.id)
-    if tags["scope"] != "user" and not caller.may_manage_provisioner_keys(organization.id):
+    """Admit a user's daemon; jobs of other users require a permission."""
+    tags = effective_tags(sent_tags, owner=actor.user.id)
+    if tags["scope"] != "user" and not actor.may_manage_provisioner_keys(organization.id):
         raise _not_allowed(sent_tags, "user unauthorized")
     return Admission(USER_AUTH_ID, organization.id, tags)
 
 
 def effective_tags(tags: Mapping[str, str], owner: str = NIL_UUID) -> dict[str, str]:
-    """Empty values are dropped, and the scope is always one of the two that exist."""
+    """Return the tags without empty values, and with a valid scope and owner."""
     kept = {name: value for name, value in tags.items() if value}
     if kept.get("scope") == "user":
         return kept | {"owner": owner}
     return kept | {"scope": "organization", "owner": ""}
 
 
-def seen(world: World, admission: Admission, presence: Presence) -> Daemon:
-    """Connect or beat: one row per organization, name and owner, whoever the replica is."""
-    now = world.now()
-    for daemon in world.records.daemons.values():
-        same_place = daemon.organization_id == admission.organization_id
+def seen(state: CoderdState, admission: Admission, presence: Presence) -> DaemonRow:
+    """Record a connection or heartbeat; there is one row per organization, name and owner."""
+    now = state.now()
+    for daemon in state.records.daemons.values():
+        same_organization = daemon.organization_id == admission.organization_id
         same_owner = daemon.tags.get("owner", "") == admission.tags.get("owner", "")
-        if same_place and same_owner and daemon.name == presence.name:
+        if same_organization and same_owner and daemon.name == presence.name:
             break
     else:
-        daemon = Daemon(
+        daemon = DaemonRow(
             id=new_uuid(),
             organization_id=admission.organization_id,
             key_id=admission.key_id,
@@ -108,7 +105,7 @@ def seen(world: World, admission: Admission, presence: Presence) -> Daemon:
             created_at=now,
             last_seen_at=now,
         )
-        world.records.daemons[daemon.id] = daemon
+        state.records.daemons[daemon.id] = daemon
     daemon.key_id = admission.key_id
     daemon.version = presence.version
     daemon.api_version = presence.api_version
@@ -118,70 +115,74 @@ def seen(world: World, admission: Admission, presence: Presence) -> Daemon:
     return daemon
 
 
-def gone(world: World, key: ProvisionerKey, name: str) -> bool:
-    """A daemon says goodbye: its row stays, as coderd's does, but it is no longer seen."""
-    for daemon in world.records.daemons.values():
+def gone(state: CoderdState, key: ProvisionerKeyRow, name: str) -> bool:
+    """Disconnect a daemon; its row stays, as in coderd."""
+    for daemon in state.records.daemons.values():
         if daemon.key_id == key.id and daemon.name == name:
-            daemon.last_seen_at = world.now() - LISTED_WITH_KEYS - timedelta(seconds=1)
+            daemon.last_seen_at = state.now() - LISTED_WITH_KEYS - timedelta(seconds=1)
             return True
     return False
 
 
-def purge(world: World) -> None:
-    """Rows unseen for a week disappear."""
-    oldest = world.now() - PURGED_AFTER
-    daemons = world.records.daemons
+def purge(state: CoderdState) -> None:
+    """Delete daemons that were not seen for a week."""
+    oldest = state.now() - PURGED_AFTER
+    daemons = state.records.daemons
     for daemon in [d for d in daemons.values() if d.last_seen_at < oldest]:
         del daemons[daemon.id]
 
 
-def list_daemons(world: World, organization: Organization, wanted: Filter) -> list[Daemon]:
-    """Newest first; those not seen for 90 seconds only when asked for."""
-    purge(world)
+def list_daemons(
+    state: CoderdState, organization: OrganizationRow, wanted: Filter
+) -> list[DaemonRow]:
+    """List daemons, newest first; offline ones only on request."""
+    purge(state)
     want_offline = wanted.offline is True or "offline" in wanted.statuses
-    found: list[Daemon] = []
-    for daemon in _of(world, organization):
-        if not is_online(world, daemon) and not want_offline:
+    found: list[DaemonRow] = []
+    for daemon in _of(state, organization):
+        if not is_online(state, daemon) and not want_offline:
             continue
         if wanted.ids and daemon.id not in wanted.ids:
             continue
         if wanted.tags and not wanted.tags.items() <= daemon.tags.items():
             continue
-        if wanted.max_age and world.now() - daemon.last_seen_at > wanted.max_age:
+        if wanted.max_age and state.now() - daemon.last_seen_at > wanted.max_age:
             continue
-        if wanted.statuses and status(world, daemon) not in wanted.statuses:
+        if wanted.statuses and status(state, daemon) not in wanted.statuses:
             continue
         found.append(daemon)
     found.sort(key=lambda daemon: daemon.created_at, reverse=True)
     return found[: wanted.limit] if wanted.limit else found
 
 
-def recent_of_key(world: World, organization: Organization, key_id: str) -> list[Daemon]:
-    """The daemons shown under a key: seen within three minutes."""
-    oldest = world.now() - LISTED_WITH_KEYS
-    return [d for d in _of(world, organization) if d.key_id == key_id and d.last_seen_at >= oldest]
+def recent_of_key(
+    state: CoderdState, organization: OrganizationRow, key_id: str
+) -> list[DaemonRow]:
+    """Return the daemons of a key that were seen within three minutes."""
+    oldest = state.now() - LISTED_WITH_KEYS
+    return [d for d in _of(state, organization) if d.key_id == key_id and d.last_seen_at >= oldest]
 
 
-def is_online(world: World, daemon: Daemon) -> bool:
-    """Seen within the last 90 seconds."""
-    return world.now() - daemon.last_seen_at <= STALE_AFTER
+def is_online(state: CoderdState, daemon: DaemonRow) -> bool:
+    """Return whether the daemon was seen within the last 90 seconds."""
+    return state.now() - daemon.last_seen_at <= STALE_AFTER
 
 
-def status(world: World, daemon: Daemon) -> str:
-    """The simulation runs no jobs, so nobody is busy."""
-    return "idle" if is_online(world, daemon) else "offline"
+def status(state: CoderdState, daemon: DaemonRow) -> str:
+    """Return the daemon's status; never `busy`, because there are no jobs."""
+    return "idle" if is_online(state, daemon) else "offline"
 
 
-def key_name(world: World, daemon: Daemon) -> str:
-    """The name of the key a daemon came with."""
-    stored = world.records.provisioner_keys.get(daemon.key_id)
+def key_name(state: CoderdState, daemon: DaemonRow) -> str:
+    """Return the name of the daemon's key."""
+    stored = state.records.provisioner_keys.get(daemon.key_id)
     if stored:
         return stored.name
     return next(name for name, identifier in RESERVED.items() if identifier == daemon.key_id)
 
 
-def _of(world: World, organization: Organization) -> list[Daemon]:
-    return [d for d in world.records.daemons.values() if d.organization_id == organization.id]
+def _of(state: CoderdState, organization: OrganizationRow) -> list[DaemonRow]:
+    return [d for d in state.records.daemons.values() if d.organization_id == organization.id]
 
 
 def _not_allowed(tags: Mapping[str, str], detail: str) -> RefusalError:

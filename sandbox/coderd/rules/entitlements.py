@@ -1,8 +1,7 @@
-"""From stored licenses to what the deployment may use: a pure function.
+"""Compute the entitlements of a deployment from its licenses.
 
-Licenses are merged in the order of their ids. Feature sets and limits keep the better grant;
-features named one by one are plainly overwritten, so a newer license in grace can downgrade an
-older one.
+Licenses are merged in the order of their ids. Of feature sets and limits, the better grant wins. A
+single feature is overwritten, so a newer license in its grace period can downgrade an older one.
 """
 
 import math
@@ -16,23 +15,23 @@ from sandbox.coderd.rules.features import (
     GRACE,
     NOT_ENTITLED,
     USER_LIMIT,
-    Feature,
+    FeatureGrant,
 )
 from sandbox.coderd.rules.license_claims import Claims, InvalidLicenseError, NotValidYetError
-from sandbox.coderd.rules.records import License
+from sandbox.coderd.rules.records import LicenseRow
 
 _AGENT_LIMITS = {f"{AGENT_LIMIT}_soft": "soft", f"{AGENT_LIMIT}_hard": "hard"}
 _DEFAULT_AGENTS = 1000
-# Older than any license that names an agent limit, so that a named one always wins.
+# Older than any license with an agent limit, so that a license's own limit always wins.
 _DEFAULT_AGENTS_ISSUED = datetime(2025, 7, 1, tzinfo=UTC)
 _OWN_WARNINGS = frozenset({USER_LIMIT, AGENT_LIMIT, "high_availability", "multiple_external_auth"})
 
 
 @dataclass
-class Entitlements:
+class EntitlementSet:
     """The body of GET /entitlements."""
 
-    features: dict[str, Feature]
+    features: dict[str, FeatureGrant]
     refreshed_at: datetime
     warnings: list[str] = field(default_factory=list[str])
     errors: list[str] = field(default_factory=list[str])
@@ -41,25 +40,27 @@ class Entitlements:
     require_telemetry: bool = False
 
     def enabled(self, name: str) -> bool:
-        """Whether the feature can be used now."""
+        """Return whether the feature is enabled."""
         return self.features[name].enabled
 
-    def offer(self, name: str, feature: Feature) -> None:
-        """Take the feature if it grants more than what is there."""
+    def offer(self, name: str, feature: FeatureGrant) -> None:
+        """Set the feature if it grants more than the current one."""
         self.features[name] = features.better(feature, self.features[name], name)
 
 
-def nothing() -> Entitlements:
-    """Before anything was computed: every feature off."""
-    return Entitlements({n: Feature() for n in features.NAMES}, datetime(1, 1, 1, tzinfo=UTC))
+def nothing() -> EntitlementSet:
+    """Return the entitlements before they are computed: every feature is off."""
+    return EntitlementSet(
+        {n: FeatureGrant() for n in features.NAMES}, datetime(1, 1, 1, tzinfo=UTC)
+    )
 
 
 def compute(
-    licenses: list[License], now: datetime, *, active_users: int, replicas: int = 1
-) -> Entitlements:
-    """What these licenses are worth at that moment."""
-    start = {name: Feature(enabled=name in features.SWITCHED_ON) for name in features.NAMES}
-    result = Entitlements(start | {USER_LIMIT: Feature(actual=active_users)}, now)
+    licenses: list[LicenseRow], now: datetime, *, active_users: int, replicas: int = 1
+) -> EntitlementSet:
+    """Compute the entitlements at a time."""
+    start = {name: FeatureGrant(enabled=name in features.SWITCHED_ON) for name in features.NAMES}
+    result = EntitlementSet(start | {USER_LIMIT: FeatureGrant(actual=active_users)}, now)
     terms: list[tuple[datetime, datetime]] = []
     for stored in sorted(licenses, key=lambda item: item.id):
         if stored.exp <= now:
@@ -82,11 +83,11 @@ def compute(
     return result
 
 
-def _read(stored: License, now: datetime, result: Entitlements) -> Claims | None:
+def _read(stored: LicenseRow, now: datetime, result: EntitlementSet) -> Claims | None:
     try:
         return license_claims.parse(stored.jwt, now)
     except NotValidYetError:
-        # Counts as cover that is coming, grants nothing yet.
+        # It only delays the warning of expiry.
         return license_claims.parse(stored.jwt, now, ignore_start=True)
     except InvalidLicenseError as error:
         result.errors.append(f"Invalid license ({stored.uuid}) parsing claims: {error}")
@@ -94,14 +95,14 @@ def _read(stored: License, now: datetime, result: Entitlements) -> Claims | None
 
 
 def _apply(
-    claims: Claims, stored: License, now: datetime, result: Entitlements, active_users: int
+    claims: Claims, stored: LicenseRow, now: datetime, result: EntitlementSet, active_users: int
 ) -> None:
     entitlement = GRACE if now > claims.license_expires else ENTITLED
     result.has_license = True
     result.require_telemetry = result.require_telemetry or claims.require_telemetry
     result.trial = claims.trial
     for name in features.of_set(claims.feature_set):
-        result.offer(name, Feature(entitlement, features.enabled_when_entitled(name)))
+        result.offer(name, FeatureGrant(entitlement, features.enabled_when_entitled(name)))
     agents: dict[str, int] = {}
     for name, value in claims.features.items():
         if name == AGENT_LIMIT:
@@ -111,14 +112,20 @@ def _apply(
         elif name not in features.NAMES or value <= 0:
             continue
         elif name in features.LIMITS:
-            result.offer(name, Feature(entitlement, enabled=True, limit=value, actual=active_users))
+            result.offer(
+                name, FeatureGrant(entitlement, enabled=True, limit=value, actual=active_users)
+            )
         else:
-            result.features[name] = Feature(entitlement, features.enabled_when_entitled(name))
+            result.features[name] = FeatureGrant(entitlement, features.enabled_when_entitled(name))
     _apply_agents(claims, stored, entitlement, agents, result)
 
 
 def _apply_agents(
-    claims: Claims, stored: License, entitlement: str, agents: dict[str, int], result: Entitlements
+    claims: Claims,
+    stored: LicenseRow,
+    entitlement: str,
+    agents: dict[str, int],
+    result: EntitlementSet,
 ) -> None:
     issued = claims.issued_at
     if not agents:
@@ -134,7 +141,7 @@ def _apply_agents(
     else:
         off = agents["hard"] == 0
         period = features.UsagePeriod(issued, claims.not_before, claims.expires)
-        feature = Feature(
+        feature = FeatureGrant(
             entitlement,
             enabled=not off,
             limit=agents["hard"],
@@ -144,16 +151,16 @@ def _apply_agents(
         result.offer(AGENT_LIMIT, feature)
 
 
-def _count_agents(result: Entitlements) -> None:
+def _count_agents(result: EntitlementSet) -> None:
     agents = result.features[AGENT_LIMIT]
     if agents.usage_period:
         result.features[AGENT_LIMIT] = replace(agents, actual=0)
 
 
 def _warn_of_expiry(
-    terms: list[tuple[datetime, datetime]], now: datetime, result: Entitlements
+    terms: list[tuple[datetime, datetime]], now: datetime, result: EntitlementSet
 ) -> None:
-    """One warning, for the end of the time that is covered without a gap."""
+    """Warn of the end of the period that the licenses cover without a gap."""
     terms = sorted(term for term in terms if term[0] <= term[1])
     if not terms:
         return
@@ -167,7 +174,7 @@ def _warn_of_expiry(
         result.warnings.append(f"Your license expires in {days} {'days' if days > 1 else 'day'}.")
 
 
-def _warn_of_replicas(replicas: int, result: Entitlements) -> None:
+def _warn_of_replicas(replicas: int, result: EntitlementSet) -> None:
     if replicas <= 1:
         return
     entitlement = result.features["high_availability"].entitlement
@@ -186,7 +193,7 @@ def _warn_of_replicas(replicas: int, result: Entitlements) -> None:
         result.errors.append(text)
 
 
-def _warn_of_users(active_users: int, result: Entitlements) -> None:
+def _warn_of_users(active_users: int, result: EntitlementSet) -> None:
     limit = result.features[USER_LIMIT]
     start = f"Your deployment has {active_users} active users but"
     if limit.limit is None:
@@ -197,7 +204,7 @@ def _warn_of_users(active_users: int, result: Entitlements) -> None:
         result.warnings.append(f"{start} the license with the limit {limit.limit} is expired.")
 
 
-def _warn_of_features(result: Entitlements) -> None:
+def _warn_of_features(result: EntitlementSet) -> None:
     for name in features.NAMES:
         feature = result.features[name]
         if name in _OWN_WARNINGS or not feature.enabled or feature.entitlement == ENTITLED:

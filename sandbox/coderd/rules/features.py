@@ -1,4 +1,4 @@
-"""The features a license can grant: names, the sets they are sold in, which grant is better."""
+"""The features of licenses: names, feature sets, and which of two grants is better."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -38,11 +38,9 @@ USER_LIMIT = "user_limit"
 AGENT_LIMIT = "managed_agent_limit"
 LIMITS = frozenset({USER_LIMIT, AGENT_LIMIT, "ai_governance_user_limit"})
 PREMIUM_ONLY = frozenset({"multiple_organizations", "custom_roles"})
-# Entitled is not enough for these: an operator has to configure them, which the simulation never
-# does.
+# These also need configuration, which the simulation does not have.
 NEED_CONFIGURATION = frozenset({"browser_only", "scim", "external_token_encryption", "aibridge"})
-# A server has these switched on from the start; a license that leaves one out gets a warning for
-# it.
+# Enabled by default, so coderd warns if a license does not include one.
 SWITCHED_ON = frozenset(
     {
         "audit_log",
@@ -60,7 +58,7 @@ SWITCHED_ON = frozenset(
 
 @dataclass(frozen=True)
 class UsagePeriod:
-    """For features counted over the term of a license."""
+    """The term of a license, for features whose usage is counted."""
 
     issued_at: datetime
     start: datetime
@@ -68,8 +66,8 @@ class UsagePeriod:
 
 
 @dataclass(frozen=True)
-class Feature:
-    """What is known about one feature; None where coderd leaves the field out."""
+class FeatureGrant:
+    """The state of one feature; fields that are None are not in coderd's JSON."""
 
     entitlement: str = NOT_ENTITLED
     enabled: bool = False
@@ -80,7 +78,7 @@ class Feature:
 
 
 def of_set(name: str) -> tuple[str, ...]:
-    """The boolean features that a feature set contains."""
+    """Return the features of a feature set that are not limits."""
     boolean = tuple(feature for feature in NAMES if feature not in LIMITS)
     if name.lower() == "premium":
         return boolean
@@ -90,18 +88,18 @@ def of_set(name: str) -> tuple[str, ...]:
 
 
 def humanized(name: str) -> str:
-    """How messages call the feature."""
+    """Return the feature's name in messages."""
     special = {"template_rbac": "Template RBAC", "scim": "SCIM"}
     return special.get(name) or name.replace("_", " ").title()
 
 
 def enabled_when_entitled(name: str) -> bool:
-    """Whether an entitlement alone switches the feature on."""
+    """Return whether an entitlement is enough to enable the feature."""
     return name not in NEED_CONFIGURATION
 
 
-def better(new: Feature, old: Feature, name: str) -> Feature:
-    """The one that grants more; features with a usage period prefer the later license."""
+def better(new: FeatureGrant, old: FeatureGrant, name: str) -> FeatureGrant:
+    """Return the better grant; with a usage period, that of the later license."""
     if name == AGENT_LIMIT and new.usage_period is None:
         return old
     if name != AGENT_LIMIT:
@@ -109,21 +107,21 @@ def better(new: Feature, old: Feature, name: str) -> Feature:
     return new if _rank_against(new, old) > 0 else old
 
 
-def _rank_against(new: Feature, old: Feature) -> int:
+def _rank_against(new: FeatureGrant, old: FeatureGrant) -> int:
     if new.usage_period and old.usage_period:
         ours = (new.usage_period.issued_at, new.usage_period.end)
         theirs = (old.usage_period.issued_at, old.usage_period.end)
         if ours != theirs:
             return 1 if ours > theirs else -1
     if new.entitlement != NOT_ENTITLED != old.entitlement and _capable(new) != _capable(old):
-        # A limit that holds the users there are beats one that does not, even in its grace period.
+        # A sufficient limit wins, even in its grace period.
         return 1 if _capable(new) else -1
     ours = (_WEIGHT[new.entitlement], _known(new.limit), new.enabled, _known(new.actual))
     theirs = (_WEIGHT[old.entitlement], _known(old.limit), old.enabled, _known(old.actual))
     return (ours > theirs) - (ours < theirs)
 
 
-def _capable(feature: Feature) -> bool:
+def _capable(feature: FeatureGrant) -> bool:
     return feature.limit is None or feature.actual is None or feature.limit >= feature.actual
 
 

@@ -1,8 +1,4 @@
-"""Values the way Go prints them: quoted strings, durations, timestamps.
-
-coderd's messages and bodies come out of Go's fmt and encoding/json; clients see those forms, so the
-simulation uses them.
-"""
+"""Format and parse values as Go does, because coderd's messages contain them."""
 
 import json
 import re
@@ -14,26 +10,26 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, 
 
 
 def quoted(text: str) -> str:
-    """Go's %q."""
+    """Quote as Go's %q does."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def timestamp(moment: datetime) -> str:
-    """RFC 3339 with as many fraction digits as are needed, as encoding/json writes a time."""
+    """Format a time as encoding/json does: RFC 3339 without trailing zeros."""
     text = moment.astimezone(UTC) if moment.year > 1 else moment
     fraction = f".{text.microsecond:06d}".rstrip("0") if text.microsecond else ""
     return f"{text:%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + fraction + "Z"
 
 
 def time_string(moment: datetime) -> str:
-    """Go's time.Time.String()."""
+    """Format a time as Go's time.Time.String() does."""
     text = moment.astimezone(UTC)
     fraction = f".{text.microsecond:06d}".rstrip("0") if text.microsecond else ""
     return f"{text:%Y-%m-%d %H:%M:%S}{fraction} +0000 UTC"
 
 
 def duration_string(seconds: int) -> str:
-    """Go's time.Duration.String() for whole seconds: 168h0m0s, 1m0s, 5s."""
+    """Format whole seconds as Go's time.Duration.String() does: 168h0m0s, 1m0s, 5s."""
     hours, rest = divmod(seconds, 3600)
     minutes, secs = divmod(rest, 60)
     if hours:
@@ -44,7 +40,7 @@ def duration_string(seconds: int) -> str:
 
 
 def parse_duration(text: str) -> float:
-    """Go's time.ParseDuration, in seconds; ValueError with Go's wording."""
+    """Parse as Go's time.ParseDuration does, in seconds; ValueError has Go's message."""
     body = text.removeprefix("-").removeprefix("+")
     if body == "0":
         return 0.0
@@ -57,7 +53,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_bool(text: str) -> bool:
-    """Go's strconv.ParseBool; ValueError with Go's wording."""
+    """Parse as Go's strconv.ParseBool does; ValueError has Go's message."""
     if text in {"1", "t", "T", "TRUE", "true", "True"}:
         return True
     if text in {"0", "f", "F", "FALSE", "false", "False"}:
@@ -66,7 +62,7 @@ def parse_bool(text: str) -> bool:
 
 
 def parse_int32(text: str) -> int:
-    """Go's strconv.ParseInt(text, 10, 32); ValueError with Go's wording."""
+    """Parse as Go's strconv.ParseInt(text, 10, 32) does; ValueError has Go's message."""
     if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise ValueError(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax")
     value = int(text)

@@ -1,4 +1,4 @@
-"""Random ids and secrets in the shapes coderd gives them, and the hashes kept instead."""
+"""Random ids and secrets in coderd's formats, and their hashes."""
 
 import hashlib
 import secrets
@@ -10,17 +10,17 @@ NIL_UUID = str(uuid.UUID(int=0))
 
 
 def random_text(length: int) -> str:
-    """That many characters of [0-9A-Za-z]."""
+    """Return random characters of [0-9A-Za-z]."""
     return "".join(secrets.choice(ALPHANUMERIC) for _ in range(length))
 
 
 def new_uuid() -> str:
-    """A random UUID in its usual text form."""
+    """Return a random UUID."""
     return str(uuid.uuid4())
 
 
 def as_uuid(text: str) -> str | None:
-    """The canonical form if the text is a UUID, else None."""
+    """Return the canonical form of a UUID; None if the text is not one."""
     try:
         return str(uuid.UUID(text))
     except ValueError:
@@ -28,10 +28,10 @@ def as_uuid(text: str) -> str | None:
 
 
 def hashed(secret: str) -> str:
-    """What is stored of a token or key: coderd keeps the SHA-256, never the secret."""
+    """Return the hash of a token or key, which coderd stores instead of the secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def hashed_password(password: str, salt: str) -> str:
-    """What is stored of a password. Few rounds: these accounts guard nothing but a simulation."""
+    """Return the hash of a password, with few rounds: it protects only a simulation."""
     return hashlib.pbkdf2_hmac("sha256", password.encode(), salt.encode(), 1000).hex()

@@ -1,7 +1,6 @@
-"""Reading a license: signature and dates first, then each claim in coderd's order.
+"""Verify a license in coderd's order: signature, dates, then each claim.
 
-Every fault of the JWT itself ends in the same sentence; only a license that is merely not valid yet
-may still be stored.
+All errors of the JWT itself have the same message.
 """
 
 import json
@@ -16,16 +15,16 @@ LONGEST_TERM = timedelta(days=5 * 365)
 
 
 class InvalidLicenseError(Exception):
-    """The license cannot be used; the text is coderd's."""
+    """The license is invalid; the text is coderd's."""
 
 
 class NotValidYetError(Exception):
-    """Nothing is wrong except that the license starts later."""
+    """The license is valid, but starts later."""
 
 
 @dataclass(frozen=True)
 class Claims:
-    """What a valid license says."""
+    """The claims of a valid license."""
 
     jti: str
     not_before: datetime
@@ -41,12 +40,12 @@ class Claims:
 
 
 def decode_payload(text: str) -> dict[str, object]:
-    """The claims as they stand, unverified, the way the license list shows them."""
+    """Return the claims without verification, for the list of licenses."""
     return _object(license_key.segment(text.split(".")[1]))
 
 
 def parse(text: str, now: datetime, *, ignore_start: bool = False) -> Claims:
-    """Verify and read; a start in the future is NotValidYetError unless it is to be ignored."""
+    """Verify a license and return its claims; `ignore_start` accepts a start in the future."""
     payload = _verified_payload(text)
     dates = {name: _date(payload, name) for name in ("iat", "nbf", "exp", "license_expires")}
     expired = dates["exp"] is not None and now >= dates["exp"]
@@ -117,7 +116,7 @@ def _object(raw: bytes) -> dict[str, object]:
 
 
 def _check_types(payload: dict[str, object]) -> None:
-    """Go decodes into a typed struct: a wrong type makes the whole token malformed."""
+    """Raise ValueError for a wrong type: Go then refuses the whole token as malformed."""
     texts = ("jti", "iss", "sub", "account_type", "account_id", "feature_set")
     flags = ("trial", "all_features", "require_telemetry", "publish_usage_data")
     good = (

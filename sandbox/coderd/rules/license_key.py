@@ -1,7 +1,7 @@
-"""The simulation's license authority: a public test key, and licenses signed with it.
+"""Sign test licenses with a public test key.
 
-The private half stands in the source for everybody to see. That is the point: only the simulated
-coderd trusts it, a real coderd refuses these licenses as signed by an unknown key.
+The private key is not a secret: only the simulated coderd trusts it. A real coderd refuses these
+licenses because of an unknown key.
 """
 
 import base64
@@ -13,13 +13,13 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 KEY_ID = "coder-stack-public-test-key"
-# 32 bytes that spell their own purpose, so that nobody takes them for a secret.
+# 32 readable bytes, so that it is not mistaken for a secret.
 PUBLIC_TEST_KEY_SEED = b"coder-stack: public test key 001"
 
 
 @dataclass(frozen=True)
 class LicenseTerms:
-    """What to put into a test license; days count from the moment of issue."""
+    """The content of a test license; days are relative to its issue."""
 
     days: float = 365
     grace_days: float = 30
@@ -33,12 +33,12 @@ class LicenseTerms:
 
 
 def private_key() -> Ed25519PrivateKey:
-    """The public test key's signing half."""
+    """Return the private half of the public test key."""
     return Ed25519PrivateKey.from_private_bytes(PUBLIC_TEST_KEY_SEED)
 
 
 def claims_of(terms: LicenseTerms, now: datetime) -> dict[str, object]:
-    """The payload of a license on these terms."""
+    """Return the payload of a license."""
     issued = now - timedelta(minutes=1)
     starts = issued + timedelta(days=terms.nbf_days)
     expires = now + timedelta(days=terms.days)
@@ -65,18 +65,18 @@ def claims_of(terms: LicenseTerms, now: datetime) -> dict[str, object]:
 
 
 def sign(claims: dict[str, object], *, key_id: str | None = KEY_ID) -> str:
-    """A JWT with these claims, whatever they are: tests also need bad ones."""
+    """Sign claims; they need not be valid."""
     headers = {"kid": key_id} if key_id is not None else None
     return jwt.encode(claims, private_key(), algorithm="EdDSA", headers=headers)
 
 
 def issue(terms: LicenseTerms, now: datetime) -> str:
-    """A license that the simulated coderd accepts."""
+    """Return a license that the simulated coderd accepts."""
     return sign(claims_of(terms, now))
 
 
 def verifies(signed: bytes, signature: bytes, key_id: object) -> bool:
-    """Whether the test key made this signature; only a known key id is looked at."""
+    """Return whether the test key made this signature."""
     if key_id != KEY_ID:
         return False
     try:
@@ -87,7 +87,7 @@ def verifies(signed: bytes, signature: bytes, key_id: object) -> bool:
 
 
 def segment(text: str) -> bytes:
-    """Decode one part of a JWT as Go does: line breaks are skipped, the rest must be base64url."""
+    """Decode one part of a JWT as Go does: base64url, with line breaks ignored."""
     compact = text.replace("\r", "").replace("\n", "")
     if not all(c.isascii() and (c.isalnum() or c in "-_") for c in compact):
         raise ValueError("not base64url")

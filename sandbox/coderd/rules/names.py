@@ -22,7 +22,7 @@ LONGEST_PASSWORD = 64
 
 
 def is_name(text: str) -> bool:
-    """A user or organization name."""
+    """Return whether it is a valid user or organization name."""
     return (
         1 <= len(text.encode()) <= 32
         and text not in {"new", "create"}
@@ -31,22 +31,22 @@ def is_name(text: str) -> bool:
 
 
 def is_display_name(text: str) -> bool:
-    """A display name; empty is fine."""
+    """Return whether it is a valid display name; it may be empty."""
     return not text or (len(text.encode()) <= 64 and _DISPLAY_NAME.fullmatch(text) is not None)
 
 
 def is_real_name(text: str) -> bool:
-    """A person's name."""
+    """Return whether it is a valid name of a person."""
     return len(text.encode()) <= 128 and text.strip() == text
 
 
 def is_email(text: str) -> bool:
-    """An e-mail address with a dotted domain."""
+    """Return whether it is an e-mail address with a dotted domain."""
     return _EMAIL.fullmatch(text) is not None
 
 
 def password_fault(password: str) -> str:
-    """Why the password is not good enough, in coderd's words; empty if it is."""
+    """Return coderd's message for a weak password; empty if it is good."""
     if _entropy(password) < MINIMUM_ENTROPY_BITS:
         return _advice(password)
     if len(password.encode()) > LONGEST_PASSWORD:
@@ -55,7 +55,7 @@ def password_fault(password: str) -> str:
 
 
 def _entropy(password: str) -> float:
-    """Bits: how many characters could stand at each place, and how many places really count."""
+    """Return the password's entropy in bits."""
     used = set(password)
     base = sum(len(alphabet) for alphabet in _ALPHABETS if used & set(alphabet))
     base += len(used - set("".join(_ALPHABETS)))
@@ -68,7 +68,7 @@ def _entropy(password: str) -> float:
 
 
 def _without_repetition(text: str) -> str:
-    """A character counts twice in a row, not more often."""
+    """Keep at most two equal characters in a row."""
     kept: list[str] = []
     for char in text:
         if kept[-2:] != [char, char]:
@@ -77,23 +77,22 @@ def _without_repetition(text: str) -> str:
 
 
 def _without_run(text: str, sequence: str) -> str:
-    """Of a run like 12345 the first two count.
+    """Keep the first two characters of a run such as 12345.
 
-    The sequence is walked once from each place where the last walk ended, with the quirk of
-    coderd's library that the place after a walk is passed over.
+    Like coderd's library, it skips one character after each pass through the sequence.
     """
     kept = list(text)
-    place = run = 0
-    while place < len(kept):
+    index = run = 0
+    while index < len(kept):
         for expected in sequence:
-            if place >= len(kept):
+            if index >= len(kept):
                 break
-            run = run + 1 if kept[place] == expected else 0
+            run = run + 1 if kept[index] == expected else 0
             if run > 2:
-                del kept[place]
+                del kept[index]
             elif run:
-                place += 1
-        place += 1
+                index += 1
+        index += 1
     return "".join(kept)
 
 

@@ -1,68 +1,68 @@
-"""Organizations: finding them as coderd's routes do, adding and removing them."""
+"""Find, create, change and delete organizations."""
 
-from sandbox.coderd.rules.body import Body, Field, Shape
+from sandbox.coderd.rules.body import Body, Field, RequestType
 from sandbox.coderd.rules.go_text import quoted
 from sandbox.coderd.rules.identifiers import NIL_UUID, as_uuid, new_uuid
-from sandbox.coderd.rules.permissions import Caller
-from sandbox.coderd.rules.records import Organization
+from sandbox.coderd.rules.permissions import Actor
+from sandbox.coderd.rules.records import OrganizationRow
 from sandbox.coderd.rules.refusal import RBAC_FORBIDDEN, FieldFault, RefusalError, not_found
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 
 _NAMES = (
     Field("display_name", tags=("omitempty", "organization_display_name")),
     Field("description"),
     Field("icon"),
 )
-NEW_ORGANIZATION = Shape(
+NEW_ORGANIZATION = RequestType(
     "CreateOrganizationRequest", (Field("name", tags=("required", "organization_name")), *_NAMES)
 )
-CHANGED_ORGANIZATION = Shape(
+CHANGED_ORGANIZATION = RequestType(
     "UpdateOrganizationRequest", (Field("name", tags=("omitempty", "organization_name")), *_NAMES)
 )
 _RESERVED = 'Organization name "default" is reserved.'
 
 
-def find_organization(world: World, caller: Caller | None, reference: str) -> Organization:
-    """By name in any case, id, `default` or the nil UUID; without a caller nothing is hidden.
+def find_organization(state: CoderdState, actor: Actor | None, reference: str) -> OrganizationRow:
+    """Find by name in any case, id, `default` or the nil UUID; without an actor, all are visible.
 
-    By id coderd still finds deleted organizations, by name it does not.
+    coderd finds deleted organizations by id only.
     """
-    found = _lookup(world, reference)
-    if found is None or (caller is not None and not caller.may_read_organization(found.id)):
+    found = _lookup(state, reference)
+    if found is None or (actor is not None and not actor.may_read_organization(found.id)):
         raise not_found()
     return found
 
 
-def list_organizations(world: World, caller: Caller) -> list[Organization]:
-    """Those the caller may read."""
+def list_organizations(state: CoderdState, actor: Actor) -> list[OrganizationRow]:
+    """List the organizations that the actor may read."""
     return [
         organization
-        for organization in world.records.organizations.values()
-        if not organization.deleted and caller.may_read_organization(organization.id)
+        for organization in state.records.organizations.values()
+        if not organization.deleted and actor.may_read_organization(organization.id)
     ]
 
 
-def create_organization(world: World, caller: Caller, body: Body) -> Organization:
-    """Add one, with the caller as its first member."""
+def create_organization(state: CoderdState, actor: Actor, body: Body) -> OrganizationRow:
+    """Create an organization with the actor as its first member."""
     name = body.text("name")
     if name == "default":
         raise RefusalError(400, _RESERVED)
-    if by_name(world, name):
+    if by_name(state, name):
         raise RefusalError(409, "Organization already exists with that name.")
-    if not caller.is_owner:
+    if not actor.is_owner:
         message = "Internal error inserting organization member."
         raise RefusalError(
             500, message, f"execute transaction: create organization: {RBAC_FORBIDDEN}"
         )
-    organization = add_organization(world, body)
-    caller.user.organizations[organization.id] = []
+    organization = add_organization(state, body)
+    actor.user.organizations[organization.id] = []
     return organization
 
 
-def add_organization(world: World, body: Body) -> Organization:
-    """Write the row, whoever asks."""
-    name, now = body.text("name"), world.now()
-    organization = Organization(
+def add_organization(state: CoderdState, body: Body) -> OrganizationRow:
+    """Store an organization without a permission check."""
+    name, now = body.text("name"), state.now()
+    organization = OrganizationRow(
         id=new_uuid(),
         name=name,
         display_name=body.text("display_name") or name,
@@ -71,21 +71,21 @@ def add_organization(world: World, body: Body) -> Organization:
         created_at=now,
         updated_at=now,
     )
-    world.records.organizations[organization.id] = organization
+    state.records.organizations[organization.id] = organization
     return organization
 
 
 def change_organization(
-    world: World, caller: Caller, organization: Organization, body: Body
-) -> Organization:
-    """A partial update: empty names and absent texts keep what is there."""
+    state: CoderdState, actor: Actor, organization: OrganizationRow, body: Body
+) -> OrganizationRow:
+    """Change the given fields; empty names are ignored."""
     name = body.text("name")
     if name == "default":
         raise RefusalError(400, _RESERVED)
-    if not caller.may_manage_organization(organization.id):
+    if not actor.may_manage_organization(organization.id):
         raise not_found()
-    namesake = by_name(world, name) if name else None
-    # The database's unique index leaves deleted organizations out.
+    namesake = by_name(state, name) if name else None
+    # The database's unique index does not include deleted organizations.
     if namesake and namesake.id != organization.id and not organization.deleted:
         raise RefusalError(
             409,
@@ -98,51 +98,51 @@ def change_organization(
         organization.description = body.text("description")
     if body.has("icon"):
         organization.icon = body.text("icon")
-    organization.updated_at = world.now()
+    organization.updated_at = state.now()
     return organization
 
 
-def delete_organization(world: World, caller: Caller, organization: Organization) -> None:
-    """Soft delete, blocked by whatever is left in it but its first member; again is no error."""
+def delete_organization(state: CoderdState, actor: Actor, organization: OrganizationRow) -> None:
+    """Mark as deleted, unless something besides its first member is left in it; repeatable."""
     if organization.is_default:
         raise RefusalError(400, "Default organization cannot be deleted.")
-    blockers = _contents(world, organization) if not organization.deleted else []
-    allowed = caller.may_manage_organization(organization.id)
-    if not allowed and not caller.may_read_workspaces(organization.id):
-        # coderd cannot count for this caller what is left, and says what the database said.
+    blockers = _contents(state, organization) if not organization.deleted else []
+    allowed = actor.may_manage_organization(organization.id)
+    if not allowed and not actor.may_read_workspaces(organization.id):
+        # coderd cannot count the contents for this actor, and returns the database's error.
         detail = f"delete organization: execute transaction: delete organization: {RBAC_FORBIDDEN}"
         raise RefusalError(500, "Internal error deleting organization.", detail)
     if blockers or not allowed:
         detail = f"This organization has {', '.join(blockers)} that must be deleted first."
         raise RefusalError(500, "Error deleting organization.", detail)
     organization.deleted = True
-    organization.updated_at = world.now()
+    organization.updated_at = state.now()
 
 
-def by_name(world: World, name: str) -> Organization | None:
+def by_name(state: CoderdState, name: str) -> OrganizationRow | None:
     """Find one that is not deleted, in any case."""
-    for organization in world.records.organizations.values():
+    for organization in state.records.organizations.values():
         if not organization.deleted and organization.name.lower() == name.lower():
             return organization
     return None
 
 
-def _contents(world: World, organization: Organization) -> list[str]:
-    records = world.records
+def _contents(state: CoderdState, organization: OrganizationRow) -> list[str]:
+    records = state.records
     rows = {
         "workspace": [w.organization_id for w in records.workspaces.values()],
-        "member": [place for user in records.users.values() for place in user.organizations],
+        "member": [id_ for user in records.users.values() for id_ in user.organizations],
         "provisioner key": [k.organization_id for k in records.provisioner_keys.values()],
     }
-    counts = {what: places.count(organization.id) for what, places in rows.items()}
+    counts = {what: ids.count(organization.id) for what, ids in rows.items()}
     counts["member"] -= 1
     return [f"{n} {what}{'s' * (n > 1)}" for what, n in counts.items() if n > 0]
 
 
-def _lookup(world: World, reference: str) -> Organization | None:
+def _lookup(state: CoderdState, reference: str) -> OrganizationRow | None:
     if reference in {"default", NIL_UUID}:
-        return world.default_organization()
+        return state.default_organization()
     identifier = as_uuid(reference)
     if identifier:
-        return world.records.organizations.get(identifier)
-    return by_name(world, reference)
+        return state.records.organizations.get(identifier)
+    return by_name(state, reference)

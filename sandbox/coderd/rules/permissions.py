@@ -1,12 +1,8 @@
-"""Who may do what: the part of Coder's role table that the simulated routes ask about.
-
-Site roles: owner, template-admin, user-admin, auditor; in an organization: organization-admin and
-organization-template-admin. Every account is also a plain member.
-"""
+"""The permissions of Coder's roles, as far as the simulated routes check them."""
 
 from dataclasses import dataclass
 
-from sandbox.coderd.rules.records import ApiKey, User
+from sandbox.coderd.rules.records import ApiKeyRow, UserRow
 
 OWNER = "owner"
 TEMPLATE_ADMIN = "template-admin"
@@ -25,11 +21,11 @@ ORGANIZATION_ROLES = frozenset({ORGANIZATION_ADMIN, ORGANIZATION_TEMPLATE_ADMIN}
 
 
 @dataclass(frozen=True)
-class Caller:
-    """Somebody who presented a valid API key."""
+class Actor:
+    """A user with the API key of the request."""
 
-    user: User
-    key: ApiKey
+    user: UserRow
+    key: ApiKeyRow
 
     def _site(self, *roles: str) -> bool:
         return self._unrestricted() and any(role in self.user.roles for role in roles)
@@ -39,75 +35,75 @@ class Caller:
         return self._unrestricted() and any(role in held for role in roles)
 
     def _unrestricted(self) -> bool:
-        """No scope but `coder:all` reaches licenses, keys or proxies."""
+        """Return whether the API key has the scope `coder:all`, which all checks here require."""
         return "coder:all" in self.key.scopes
 
     @property
     def is_owner(self) -> bool:
-        """Holds the role that may do everything."""
+        """Return whether the user is an owner."""
         return self._site(OWNER)
 
-    def may_read_user(self, other: User) -> bool:
-        """See another account."""
+    def may_read_user(self, other: UserRow) -> bool:
+        """Return whether the actor may see an account."""
         if other.id == self.user.id:
             return self._unrestricted()
         return self._site(OWNER, TEMPLATE_ADMIN, USER_ADMIN, AUDITOR)
 
     def may_manage_users(self) -> bool:
-        """Create, suspend and activate accounts."""
+        """Return whether the actor may create, suspend and activate accounts."""
         return self._site(OWNER, USER_ADMIN)
 
     def may_use_keys_of(self, user_id: str) -> bool:
-        """See, create and delete API keys: one's own, or anybody's as owner."""
+        """Return whether the actor may see, create and delete API keys of a user."""
         return self._unrestricted() and (user_id == self.user.id or self.is_owner)
 
     def may_read_organization(self, organization_id: str) -> bool:
-        """Members, and those site roles that see every organization."""
+        """Return whether the actor is a member or has a site-wide role."""
         return self._unrestricted() and (
             organization_id in self.user.organizations
             or self._site(OWNER, TEMPLATE_ADMIN, USER_ADMIN, AUDITOR)
         )
 
     def may_manage_organization(self, organization_id: str) -> bool:
-        """Change or delete it."""
+        """Return whether the actor may change or delete an organization."""
         return self.is_owner or self._in(organization_id, ORGANIZATION_ADMIN)
 
     def may_read_workspaces(self, organization_id: str) -> bool:
-        """Those of everybody in the organization."""
+        """Return whether the actor may see all workspaces of an organization."""
         return self._site(OWNER, TEMPLATE_ADMIN) or self._in(
             organization_id, ORGANIZATION_ADMIN, ORGANIZATION_TEMPLATE_ADMIN
         )
 
     def may_manage_licenses(self) -> bool:
-        """Read, add and delete licenses."""
+        """Return whether the actor may read, add and delete licenses."""
         return self.is_owner
 
     def may_read_provisioner_keys(self, organization_id: str) -> bool:
-        """Names and tags are open to every member."""
+        """Return whether the actor may see names and tags of keys."""
         return self.may_manage_provisioner_keys(organization_id) or (
             self._unrestricted() and organization_id in self.user.organizations
         )
 
     def may_manage_provisioner_keys(self, organization_id: str) -> bool:
-        """Create and delete keys, connect daemons for the organization."""
+        """Return whether the actor may create and delete keys and connect daemons."""
         return self._site(OWNER, TEMPLATE_ADMIN) or self._in(
             organization_id, ORGANIZATION_ADMIN, ORGANIZATION_TEMPLATE_ADMIN
         )
 
     def may_read_provisioner_jobs(self, organization_id: str) -> bool:
-        """Needed to list daemons; a site-wide template admin does not hold it."""
+        """Return whether the actor may list daemons; a site-wide template admin may not."""
         return self.is_owner or self._in(
             organization_id, ORGANIZATION_ADMIN, ORGANIZATION_TEMPLATE_ADMIN
         )
 
     def may_read_proxies(self) -> bool:
-        """Everybody."""
+        """Return whether the actor may see workspace proxies."""
         return self._unrestricted()
 
     def may_manage_proxies(self) -> bool:
-        """Create, change and delete workspace proxies."""
+        """Return whether the actor may create, change and delete workspace proxies."""
         return self.is_owner
 
     def may_read_deployment_config(self) -> bool:
-        """Those also see the license warnings as headers."""
+        """Return whether the actor gets license warnings in headers."""
         return self._site(OWNER, AUDITOR)

@@ -1,9 +1,9 @@
-"""Provisioner keys: made once, never changed, deleted by name; a credential for daemons."""
+"""Provisioner keys: create, list, delete, authenticate. A key never changes."""
 
-from sandbox.coderd.rules.body import MAPPING, Body, Field, Shape
+from sandbox.coderd.rules.body import MAPPING, Body, Field, RequestType
 from sandbox.coderd.rules.identifiers import hashed, new_uuid, random_text
-from sandbox.coderd.rules.permissions import Caller
-from sandbox.coderd.rules.records import Organization, ProvisionerKey
+from sandbox.coderd.rules.permissions import Actor
+from sandbox.coderd.rules.records import OrganizationRow, ProvisionerKeyRow
 from sandbox.coderd.rules.refusal import (
     RBAC_FORBIDDEN,
     FieldFault,
@@ -11,9 +11,9 @@ from sandbox.coderd.rules.refusal import (
     internal,
     not_found,
 )
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 
-NEW_KEY = Shape("CreateProvisionerKeyRequest", (Field("name"), Field("tags", MAPPING)))
+NEW_KEY = RequestType("CreateProvisionerKeyRequest", (Field("name"), Field("tags", MAPPING)))
 SECRET_LENGTH = 43
 LONGEST_NAME = 64
 BUILT_IN_ID = "00000000-0000-0000-0000-000000000001"
@@ -22,8 +22,8 @@ PSK_ID = "00000000-0000-0000-0000-000000000003"
 RESERVED = {"built-in": BUILT_IN_ID, "user-auth": USER_AUTH_ID, "psk": PSK_ID}
 
 
-def create_key(world: World, caller: Caller, organization: Organization, body: Body) -> str:
-    """Store a key under its lower-cased name and return the secret, the only time it is known."""
+def create_key(state: CoderdState, actor: Actor, organization: OrganizationRow, body: Body) -> str:
+    """Store a key with a lower-case name, and return its secret."""
     name = body.text("name")
     if not name:
         raise _bad_name("Name is required")
@@ -31,42 +31,44 @@ def create_key(world: World, caller: Caller, organization: Organization, body: B
         raise _bad_name(f"Name must be at most {LONGEST_NAME} characters")
     if name.lower() in RESERVED:
         raise _bad_name(f"Name cannot be reserved name '{name}'")
-    if not caller.may_manage_provisioner_keys(organization.id):
+    if not actor.may_manage_provisioner_keys(organization.id):
         raise internal(RBAC_FORBIDDEN)
-    if _stored(world, organization, name):
+    if _stored(state, organization, name):
         message = f"Provisioner key with name '{name}' already exists in organization"
         raise RefusalError(409, message)
     secret = random_text(SECRET_LENGTH)
-    key = ProvisionerKey(
+    key = ProvisionerKeyRow(
         id=new_uuid(),
         organization_id=organization.id,
         name=name.lower(),
         tags=body.mapping("tags"),
         secret_hash=hashed(secret),
-        created_at=world.now(),
+        created_at=state.now(),
     )
-    world.records.provisioner_keys[key.id] = key
+    state.records.provisioner_keys[key.id] = key
     return secret
 
 
-def list_keys(world: World, caller: Caller, organization: Organization) -> list[ProvisionerKey]:
-    """Oldest first, without the reserved ones."""
-    if not caller.may_read_provisioner_keys(organization.id):
+def list_keys(
+    state: CoderdState, actor: Actor, organization: OrganizationRow
+) -> list[ProvisionerKeyRow]:
+    """List keys, oldest first, without the reserved ones."""
+    if not actor.may_read_provisioner_keys(organization.id):
         return []
     keys = [
         key
-        for key in world.records.provisioner_keys.values()
+        for key in state.records.provisioner_keys.values()
         if key.organization_id == organization.id
     ]
     return sorted(keys, key=lambda key: key.created_at)
 
 
-def reserved_keys(world: World, organization: Organization) -> list[ProvisionerKey]:
-    """What the list by daemons shows besides: three rows in the default organization, else one."""
-    default = world.default_organization()
+def reserved_keys(state: CoderdState, organization: OrganizationRow) -> list[ProvisionerKeyRow]:
+    """Return the reserved keys: three in the default organization, one in others."""
+    default = state.default_organization()
     names = RESERVED if organization.id == default.id else {"user-auth": USER_AUTH_ID}
     return [
-        ProvisionerKey(
+        ProvisionerKeyRow(
             id=identifier,
             organization_id=organization.id,
             name=name,
@@ -78,30 +80,32 @@ def reserved_keys(world: World, organization: Organization) -> list[ProvisionerK
     ]
 
 
-def find_key(world: World, caller: Caller, organization: Organization, name: str) -> ProvisionerKey:
-    """By name in any case; the reserved ones have rows in the default organization only."""
-    stored = _stored(world, organization, name)
+def find_key(
+    state: CoderdState, actor: Actor, organization: OrganizationRow, name: str
+) -> ProvisionerKeyRow:
+    """Find by name in any case; reserved keys exist in the default organization only."""
+    stored = _stored(state, organization, name)
     if organization.is_default and name.lower() in RESERVED:
-        stored = next(k for k in reserved_keys(world, organization) if k.name == name.lower())
-    if stored is None or not caller.may_read_provisioner_keys(organization.id):
+        stored = next(k for k in reserved_keys(state, organization) if k.name == name.lower())
+    if stored is None or not actor.may_read_provisioner_keys(organization.id):
         raise not_found()
     return stored
 
 
-def delete_key(world: World, caller: Caller, key: ProvisionerKey) -> None:
-    """Delete for good. Its daemons leave the list with it."""
+def delete_key(state: CoderdState, actor: Actor, key: ProvisionerKeyRow) -> None:
+    """Delete a key and its daemons."""
     if key.name in RESERVED:
         raise RefusalError(400, f"Cannot delete reserved '{key.name}' provisioner key")
-    if not caller.may_manage_provisioner_keys(key.organization_id):
+    if not actor.may_manage_provisioner_keys(key.organization_id):
         raise internal(RBAC_FORBIDDEN)
-    del world.records.provisioner_keys[key.id]
-    daemons = world.records.daemons
+    del state.records.provisioner_keys[key.id]
+    daemons = state.records.daemons
     for daemon in [d for d in daemons.values() if d.key_id == key.id]:
         del daemons[daemon.id]
 
 
-def authenticate(world: World, secret: str, psk: str) -> ProvisionerKey:
-    """The key that this secret belongs to, or the 400/401 that says why not."""
+def authenticate(state: CoderdState, secret: str, psk: str) -> ProvisionerKeyRow:
+    """Return the key of a secret, or refuse with 400 or 401."""
     if not secret:
         raise RefusalError(401, "provisioner daemon key required")
     if psk:
@@ -111,14 +115,16 @@ def authenticate(world: World, secret: str, psk: str) -> ProvisionerKey:
         detail = f"must be {SECRET_LENGTH} characters"
         raise RefusalError(400, "provisioner daemon key invalid", detail)
     wanted = hashed(secret)
-    for key in world.records.provisioner_keys.values():
+    for key in state.records.provisioner_keys.values():
         if key.secret_hash == wanted:
             return key
     raise RefusalError(401, "provisioner daemon key invalid")
 
 
-def _stored(world: World, organization: Organization, name: str) -> ProvisionerKey | None:
-    for key in world.records.provisioner_keys.values():
+def _stored(
+    state: CoderdState, organization: OrganizationRow, name: str
+) -> ProvisionerKeyRow | None:
+    for key in state.records.provisioner_keys.values():
         if key.organization_id == organization.id and key.name == name.lower():
             return key
     return None

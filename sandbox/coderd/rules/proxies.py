@@ -1,16 +1,15 @@
-"""Workspace proxies: the rows an owner manages, and what each running proxy writes.
+"""Workspace proxies: managed by owners, registered by the proxies themselves.
 
-Deleting is soft: the name is free at once, the id stays. A change is never partial. The primary
-proxy is the deployment itself and has no row.
+A deleted proxy keeps its row, but not its name. The primary proxy is coderd itself, without a row.
 """
 
 from datetime import timedelta
 
-from sandbox.coderd.rules.body import BOOL, UUID, Body, Field, Shape
+from sandbox.coderd.rules.body import BOOL, UUID, Body, Field, RequestType
 from sandbox.coderd.rules.go_text import quoted
 from sandbox.coderd.rules.identifiers import NIL_UUID, as_uuid, hashed, new_uuid, random_text
-from sandbox.coderd.rules.permissions import Caller
-from sandbox.coderd.rules.records import Proxy, Replica
+from sandbox.coderd.rules.permissions import Actor
+from sandbox.coderd.rules.records import ProxyRow, ReplicaRow
 from sandbox.coderd.rules.refusal import (
     RBAC_FORBIDDEN,
     FieldFault,
@@ -18,13 +17,13 @@ from sandbox.coderd.rules.refusal import (
     internal,
     not_found,
 )
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 
-NEW_PROXY = Shape(
+NEW_PROXY = RequestType(
     "CreateWorkspaceProxyRequest",
     (Field("name", tags=("required",)), Field("display_name"), Field("icon")),
 )
-CHANGED_PROXY = Shape(
+CHANGED_PROXY = RequestType(
     "PatchWorkspaceProxy",
     (
         Field("id", UUID, ("required",)),
@@ -34,7 +33,7 @@ CHANGED_PROXY = Shape(
         Field("regenerate_token", BOOL),
     ),
 )
-REGISTRATION = Shape(
+REGISTRATION = RequestType(
     "RegisterWorkspaceProxyRequest",
     (
         Field("access_url"),
@@ -46,59 +45,59 @@ REGISTRATION = Shape(
         Field("version"),
     ),
 )
-DEREGISTRATION = Shape("DeregisterWorkspaceProxyRequest", (Field("replica_id", UUID),))
+DEREGISTRATION = RequestType("DeregisterWorkspaceProxyRequest", (Field("replica_id", UUID),))
 FEATURE = "workspace_proxy"
 SECRET_LENGTH = 64
-# coderd asks each proxy how it is once a minute; here a proxy that was not heard of fails that.
+# coderd checks each proxy once a minute; here, a proxy without a recent registration fails.
 SILENT_AFTER = timedelta(minutes=1)
 _UNIQUE = 'pq: duplicate key value violates unique constraint "workspace_proxies_lower_name_idx"'
 
 
-def primary(world: World) -> Proxy:
-    """The deployment itself, under its deployment id."""
-    now = world.now()
-    return Proxy(
-        id=world.records.deployment_id,
+def primary(state: CoderdState) -> ProxyRow:
+    """Return the primary proxy, whose id is the deployment id."""
+    now = state.now()
+    return ProxyRow(
+        id=state.records.deployment_id,
         name="primary",
-        display_name=world.records.primary_display_name,
-        icon=world.records.primary_icon,
+        display_name=state.records.primary_display_name,
+        icon=state.records.primary_icon,
         token_hash="",
         region_id=0,
         created_at=now,
         updated_at=now,
-        url=world.url,
+        url=state.url,
         derp_enabled=False,
     )
 
 
-def is_primary(world: World, proxy: Proxy) -> bool:
-    """Whether this is the deployment itself."""
-    return proxy.id == world.records.deployment_id
+def is_primary(state: CoderdState, proxy: ProxyRow) -> bool:
+    """Return whether it is the primary proxy."""
+    return proxy.id == state.records.deployment_id
 
 
-def find_proxy(world: World, caller: Caller, reference: str) -> Proxy:
-    """By id (deleted ones too), exact name, or the words for the primary."""
-    if not caller.may_read_proxies():
+def find_proxy(state: CoderdState, actor: Actor, reference: str) -> ProxyRow:
+    """Find by id (also deleted ones), exact name, or a name of the primary."""
+    if not actor.may_read_proxies():
         raise not_found()
-    if reference in {"primary", world.records.deployment_id}:
-        return primary(world)
+    if reference in {"primary", state.records.deployment_id}:
+        return primary(state)
     identifier = as_uuid(reference)
     if identifier:
-        found = world.records.proxies.get(identifier)
+        found = state.records.proxies.get(identifier)
     else:
-        found = next((p for p in _living(world) if p.name == reference), None)
+        found = next((p for p in _living(state) if p.name == reference), None)
     if found is None:
         raise not_found()
     return found
 
 
-def list_proxies(world: World) -> list[Proxy]:
-    """The primary first, then those not deleted."""
-    return [primary(world), *_living(world)]
+def list_proxies(state: CoderdState) -> list[ProxyRow]:
+    """List the primary, then the proxies that are not deleted."""
+    return [primary(state), *_living(state)]
 
 
-def create_proxy(world: World, caller: Caller, body: Body) -> tuple[Proxy, str]:
-    """A new proxy and its token, the only time the secret is known."""
+def create_proxy(state: CoderdState, actor: Actor, body: Body) -> tuple[ProxyRow, str]:
+    """Create a proxy, and return it with its token."""
     name = body.text("name")
     if name.lower() == "primary":
         raise RefusalError(
@@ -107,55 +106,57 @@ def create_proxy(world: World, caller: Caller, body: Body) -> tuple[Proxy, str]:
             "Cannot name a workspace proxy 'primary'.",
             (FieldFault("name", "Reserved name"),),
         )
-    if not caller.may_manage_proxies():
+    if not actor.may_manage_proxies():
         raise internal(RBAC_FORBIDDEN)
-    if _namesake(world, name):
+    if _namesake(state, name):
         raise RefusalError(409, f"Workspace proxy with name {quoted(name)} already exists.")
-    now = world.now()
-    proxy = Proxy(
+    now = state.now()
+    proxy = ProxyRow(
         id=new_uuid(),
         name=name,
         display_name=body.text("display_name"),
         icon=body.text("icon"),
         token_hash="",
-        region_id=world.records.next_region_id,
+        region_id=state.records.next_region_id,
         created_at=now,
         updated_at=now,
     )
-    world.records.next_region_id += 1
-    world.records.proxies[proxy.id] = proxy
+    state.records.next_region_id += 1
+    state.records.proxies[proxy.id] = proxy
     return proxy, _new_token(proxy)
 
 
-def change_proxy(world: World, caller: Caller, proxy: Proxy, body: Body) -> tuple[Proxy, str]:
-    """Write all four fields; with `regenerate_token` the old token is dead from now on."""
-    if is_primary(world, proxy):
-        return _change_primary(world, caller, proxy, body)
-    if not caller.may_manage_proxies():
+def change_proxy(
+    state: CoderdState, actor: Actor, proxy: ProxyRow, body: Body
+) -> tuple[ProxyRow, str]:
+    """Replace all fields; `regenerate_token` invalidates the old token."""
+    if is_primary(state, proxy):
+        return _change_primary(state, actor, proxy, body)
+    if not actor.may_manage_proxies():
         raise not_found()
-    namesake = _namesake(world, body.text("name"))
+    namesake = _namesake(state, body.text("name"))
     if namesake and namesake.id != proxy.id and not proxy.deleted:
         raise internal(_UNIQUE)
     proxy.name = body.text("name")
     proxy.display_name = body.text("display_name")
     proxy.icon = body.text("icon")
-    proxy.updated_at = world.now()
+    proxy.updated_at = state.now()
     token = _new_token(proxy) if body.flag("regenerate_token") else ""
     return proxy, token
 
 
-def delete_proxy(world: World, caller: Caller, proxy: Proxy) -> None:
-    """Soft delete, again and again if need be."""
-    if is_primary(world, proxy):
+def delete_proxy(state: CoderdState, actor: Actor, proxy: ProxyRow) -> None:
+    """Mark as deleted; repeatable."""
+    if is_primary(state, proxy):
         raise RefusalError(400, "Cannot delete primary proxy")
-    if not caller.may_manage_proxies():
+    if not actor.may_manage_proxies():
         raise not_found()
     proxy.deleted = True
-    proxy.updated_at = world.now()
+    proxy.updated_at = state.now()
 
 
-def authenticate(world: World, token: str) -> Proxy:
-    """The proxy behind a `Coder-External-Proxy-Token`."""
+def authenticate(state: CoderdState, token: str) -> ProxyRow:
+    """Return the proxy of a `Coder-External-Proxy-Token`."""
     if not token:
         raise RefusalError(401, "Missing required external proxy token")
     invalid = "Invalid external proxy token"
@@ -163,7 +164,7 @@ def authenticate(world: World, token: str) -> Proxy:
     proxy_id = as_uuid(identifier)
     if not separator or ":" in secret or proxy_id is None or len(secret) != SECRET_LENGTH:
         raise RefusalError(401, invalid)
-    proxy = world.records.proxies.get(proxy_id)
+    proxy = state.records.proxies.get(proxy_id)
     if proxy is None:
         raise RefusalError(401, invalid, "Proxy not found.")
     if proxy.deleted:
@@ -173,8 +174,8 @@ def authenticate(world: World, token: str) -> Proxy:
     return proxy
 
 
-def register(world: World, proxy: Proxy, body: Body) -> Replica:
-    """A running proxy announces itself; from then on it counts as healthy while a replica runs."""
+def register(state: CoderdState, proxy: ProxyRow, body: Body) -> ReplicaRow:
+    """Record the registration of a replica; the proxy is healthy while one is registered."""
     url = body.text("access_url")
     if fault := _url_fault(url):
         raise RefusalError(400, "URL is invalid.", fault)
@@ -182,23 +183,23 @@ def register(world: World, proxy: Proxy, body: Body) -> Replica:
         raise RefusalError(400, "Replica ID is invalid.")
     if body.flag("derp_only") and not body.flag("derp_enabled"):
         raise RefusalError(400, "DerpOnly cannot be true when DerpEnabled is false.")
-    replica = world.records.replicas.get(body.text("replica_id"))
+    replica = state.records.replicas.get(body.text("replica_id"))
     if replica and replica.stopped:
         raise internal(f"replica {replica.id} is marked stopped")
-    replica = Replica(body.text("replica_id"), proxy.id, body.text("hostname"), world.now())
-    world.records.replicas[replica.id] = replica
+    replica = ReplicaRow(body.text("replica_id"), proxy.id, body.text("hostname"), state.now())
+    state.records.replicas[replica.id] = replica
     proxy.url = url
     proxy.wildcard_hostname = body.text("wildcard_hostname")
     proxy.derp_enabled = body.flag("derp_enabled")
     proxy.derp_only = body.flag("derp_only")
     proxy.version = body.text("version")
-    proxy.updated_at = world.now()
+    proxy.updated_at = state.now()
     return replica
 
 
-def deregister(world: World, body: Body) -> None:
-    """A replica says goodbye; it cannot come back under the same id."""
-    replica = world.records.replicas.get(body.text("replica_id"))
+def deregister(state: CoderdState, body: Body) -> None:
+    """Deregister a replica; its id cannot be registered again."""
+    replica = state.records.replicas.get(body.text("replica_id"))
     if replica is None:
         raise not_found()
     if replica.stopped:
@@ -206,46 +207,48 @@ def deregister(world: World, body: Body) -> None:
     replica.stopped = True
 
 
-def health(world: World, proxy: Proxy) -> str:
-    """`ok` while a replica is heard of. The simulation takes a proxy's word and polls nobody."""
-    if is_primary(world, proxy):
+def health(state: CoderdState, proxy: ProxyRow) -> str:
+    """Return the proxy's health from its last registration; the simulation sends no requests."""
+    if is_primary(state, proxy):
         return "ok"
     if not proxy.url:
         return "unregistered"
-    since = world.now() - SILENT_AFTER
+    since = state.now() - SILENT_AFTER
     running = any(
         r.proxy_id == proxy.id and not r.stopped and r.updated_at >= since
-        for r in world.records.replicas.values()
+        for r in state.records.replicas.values()
     )
     return "ok" if running else "unreachable"
 
 
-def _change_primary(world: World, caller: Caller, proxy: Proxy, body: Body) -> tuple[Proxy, str]:
+def _change_primary(
+    state: CoderdState, actor: Actor, proxy: ProxyRow, body: Body
+) -> tuple[ProxyRow, str]:
     if body.text("name") != proxy.name:
         fault = "Cannot update name of default primary proxy"
         message = f"{fault}, did you mean to update the 'display name'?"
         raise RefusalError(400, message, faults=(FieldFault("name", fault),))
-    if not caller.may_manage_proxies():
+    if not actor.may_manage_proxies():
         raise internal(RBAC_FORBIDDEN)
-    world.records.primary_display_name = body.text("display_name")
-    world.records.primary_icon = body.text("icon")
-    # The token it hands out opens nothing: the primary has no row to keep its hash in.
+    state.records.primary_display_name = body.text("display_name")
+    state.records.primary_icon = body.text("icon")
+    # The returned token is useless: the primary has no row to store its hash.
     token = _new_token(proxy) if body.flag("regenerate_token") else ""
-    return primary(world), token
+    return primary(state), token
 
 
-def _new_token(proxy: Proxy) -> str:
+def _new_token(proxy: ProxyRow) -> str:
     secret = random_text(SECRET_LENGTH)
     proxy.token_hash = hashed(secret)
     return f"{proxy.id}:{secret}"
 
 
-def _living(world: World) -> list[Proxy]:
-    return [proxy for proxy in world.records.proxies.values() if not proxy.deleted]
+def _living(state: CoderdState) -> list[ProxyRow]:
+    return [proxy for proxy in state.records.proxies.values() if not proxy.deleted]
 
 
-def _namesake(world: World, name: str) -> Proxy | None:
-    return next((p for p in _living(world) if p.name.lower() == name.lower()), None)
+def _namesake(state: CoderdState, name: str) -> ProxyRow | None:
+    return next((p for p in _living(state) if p.name.lower() == name.lower()), None)
 
 
 def _url_fault(url: str) -> str:

@@ -1,7 +1,6 @@
-"""coderd's rate limiter: a sliding minute per client address and path, before any login.
+"""coderd's rate limiter: a sliding window of one minute per client address and path.
 
-The previous minute counts by the share of it that still lies within the last sixty seconds. A
-refused request is not counted.
+The previous minute counts in proportion. Refused requests are not counted.
 """
 
 import math
@@ -15,8 +14,8 @@ WINDOW_SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether the request may pass, and what the headers say."""
+class RateLimitDecision:
+    """Whether the request may pass, and the values of the headers."""
 
     allowed: bool
     limit: int
@@ -24,28 +23,28 @@ class Verdict:
     reset: int
 
     def headers(self) -> list[tuple[str, str]]:
-        """The headers coderd sends either way, and one more on refusal."""
-        shown = [
+        """Return the rate limit headers."""
+        headers = [
             ("X-RateLimit-Limit", str(self.limit)),
             ("X-RateLimit-Remaining", str(self.remaining)),
             ("X-RateLimit-Reset", str(self.reset)),
         ]
-        return shown if self.allowed else [*shown, ("Retry-After", str(WINDOW_SECONDS))]
+        return headers if self.allowed else [*headers, ("Retry-After", str(WINDOW_SECONDS))]
 
     @property
     def message(self) -> str:
-        """The 429's message."""
+        """Return the message of the 429."""
         window = duration_string(WINDOW_SECONDS)
         return f"You've been rate limited for sending more than {self.limit} requests in {window}."
 
 
 class RateLimiter:
-    """Counters of one limiter; the limit is handed in because an operator may change it."""
+    """The counters of one limit."""
 
     def __init__(self) -> None:
         self._counts: dict[int, Counter[tuple[str, str]]] = {}
 
-    def check(self, client: str, path: str, limit: int, now: datetime) -> Verdict:
+    def check(self, client: str, path: str, limit: int, now: datetime) -> RateLimitDecision:
         """Count the request if it may pass."""
         moment = now.timestamp()
         window = int(moment // WINDOW_SECONDS)
@@ -57,9 +56,11 @@ class RateLimiter:
         rate = math.floor(previous * share + current[key] + 0.5)
         reset = (window + 1) * WINDOW_SECONDS
         if rate + 1 > limit:
-            return Verdict(allowed=False, limit=limit, remaining=limit - rate, reset=reset)
+            return RateLimitDecision(
+                allowed=False, limit=limit, remaining=limit - rate, reset=reset
+            )
         current[key] += 1
-        return Verdict(allowed=True, limit=limit, remaining=limit - rate - 1, reset=reset)
+        return RateLimitDecision(allowed=True, limit=limit, remaining=limit - rate - 1, reset=reset)
 
     def _forget_before(self, window: int) -> None:
         for old in [w for w in self._counts if w < window or w > window + 1]:

@@ -1,16 +1,12 @@
-"""The rows of the simulation's database, as plain dataclasses.
-
-Secrets are stored hashed, as coderd does; the one exception is a license, whose text coderd keeps
-as it came. No rule lives here, only what is remembered.
-"""
+"""The rows of the simulation's database. As in coderd, secrets are hashed, but licenses are not."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
 
 @dataclass
-class User:
-    """An account: site-wide roles, and its roles in each organization it belongs to."""
+class UserRow:
+    """An account with its site-wide roles, and its roles in each of its organizations."""
 
     id: str
     email: str
@@ -28,7 +24,7 @@ class User:
 
 
 @dataclass
-class ApiKey:
+class ApiKeyRow:
     """A session (login type password) or an API token (login type token)."""
 
     id: str
@@ -46,8 +42,8 @@ class ApiKey:
 
 
 @dataclass
-class Organization:
-    """An organization; deleted ones stay, as coderd still finds them by id."""
+class OrganizationRow:
+    """An organization; deleted ones are kept, because coderd still finds them by id."""
 
     id: str
     name: str
@@ -61,8 +57,8 @@ class Organization:
 
 
 @dataclass
-class Workspace:
-    """Somebody's workspace, of which only the place counts."""
+class WorkspaceRow:
+    """A workspace."""
 
     id: str
     organization_id: str
@@ -70,8 +66,8 @@ class Workspace:
 
 
 @dataclass
-class License:
-    """An uploaded license: the text byte for byte, unique by text."""
+class LicenseRow:
+    """A license; its text is unique."""
 
     id: int
     uuid: str
@@ -81,7 +77,7 @@ class License:
 
 
 @dataclass
-class ProvisionerKey:
+class ProvisionerKeyRow:
     """A key for external provisioner daemons; name and tags never change."""
 
     id: str
@@ -93,8 +89,8 @@ class ProvisionerKey:
 
 
 @dataclass
-class Daemon:
-    """A provisioner daemon as coderd lists it: alive while it is seen."""
+class DaemonRow:
+    """A provisioner daemon."""
 
     id: str
     organization_id: str
@@ -109,8 +105,8 @@ class Daemon:
 
 
 @dataclass
-class Proxy:
-    """A workspace proxy; the second half is written by the proxy itself when it registers."""
+class ProxyRow:
+    """A workspace proxy; the fields from `url` on are set by its registration."""
 
     id: str
     name: str
@@ -129,7 +125,7 @@ class Proxy:
 
 
 @dataclass
-class Replica:
+class ReplicaRow:
     """One running process of a proxy."""
 
     id: str
@@ -149,12 +145,14 @@ class Records:
     next_region_id: int = 1
     primary_display_name: str = "Default"
     primary_icon: str = "/emojis/1f3e1.png"
-    users: dict[str, User] = field(default_factory=dict[str, User])
-    api_keys: dict[str, ApiKey] = field(default_factory=dict[str, ApiKey])
-    organizations: dict[str, Organization] = field(default_factory=dict[str, Organization])
-    workspaces: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
-    licenses: dict[int, License] = field(default_factory=dict[int, License])
-    provisioner_keys: dict[str, ProvisionerKey] = field(default_factory=dict[str, ProvisionerKey])
-    daemons: dict[str, Daemon] = field(default_factory=dict[str, Daemon])
-    proxies: dict[str, Proxy] = field(default_factory=dict[str, Proxy])
-    replicas: dict[str, Replica] = field(default_factory=dict[str, Replica])
+    users: dict[str, UserRow] = field(default_factory=dict[str, UserRow])
+    api_keys: dict[str, ApiKeyRow] = field(default_factory=dict[str, ApiKeyRow])
+    organizations: dict[str, OrganizationRow] = field(default_factory=dict[str, OrganizationRow])
+    workspaces: dict[str, WorkspaceRow] = field(default_factory=dict[str, WorkspaceRow])
+    licenses: dict[int, LicenseRow] = field(default_factory=dict[int, LicenseRow])
+    provisioner_keys: dict[str, ProvisionerKeyRow] = field(
+        default_factory=dict[str, ProvisionerKeyRow]
+    )
+    daemons: dict[str, DaemonRow] = field(default_factory=dict[str, DaemonRow])
+    proxies: dict[str, ProxyRow] = field(default_factory=dict[str, ProxyRow])
+    replicas: dict[str, ReplicaRow] = field(default_factory=dict[str, ReplicaRow])

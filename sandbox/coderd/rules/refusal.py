@@ -1,7 +1,4 @@
-"""How coderd says no: a status, a message and sometimes a detail or the fields at fault.
-
-Rules raise a RefusalError; the HTTP side words it as JSON. The texts here are shared.
-"""
+"""coderd's error responses: rules raise RefusalError, application.py sends it as JSON."""
 
 from dataclasses import dataclass
 
@@ -22,7 +19,7 @@ class FieldFault:
 
 
 class RefusalError(Exception):
-    """The answer is an error: everything an error body can hold."""
+    """An error response: status, message, detail, invalid fields and headers."""
 
     def __init__(
         self,
@@ -41,27 +38,27 @@ class RefusalError(Exception):
 
 
 class NoSuchRouteError(RefusalError):
-    """No route at that path."""
+    """There is no route at that path."""
 
     def __init__(self) -> None:
         super().__init__(404, "Route not found.")
 
 
 def not_found() -> RefusalError:
-    """Missing, or not for this caller's eyes: coderd words both the same."""
+    """Return the 404 for objects that do not exist or that the actor may not see."""
     return RefusalError(404, NOT_FOUND_MESSAGE)
 
 
 def forbidden() -> RefusalError:
-    """Known caller, not permitted."""
+    """Return the 403 for actors without permission."""
     return RefusalError(403, "Forbidden.", FORBIDDEN_DETAIL)
 
 
 def internal(detail: str) -> RefusalError:
-    """An error coderd did not expect; also what several routes say for lack of permission."""
+    """Return the 500, which several routes also use for a missing permission."""
     return RefusalError(500, "An internal server error occurred.", detail)
 
 
 def validation(*faults: FieldFault) -> RefusalError:
-    """Struct validation failed."""
+    """Return the 400 for invalid fields."""
     return RefusalError(400, "Validation failed.", faults=faults)

@@ -1,7 +1,4 @@
-"""The scopes an API token can be narrowed to.
-
-None reaches licenses, provisioner keys or proxies except `coder:all`.
-"""
+"""The scopes of API tokens. Licenses, provisioner keys and proxies require `coder:all`."""
 
 _COMPOSITE = (
     "coder:workspaces.create",
@@ -41,7 +38,7 @@ LEGACY = {"all": ALL, "application_connect": APPLICATION_CONNECT}
 
 
 def legacy_name(scopes: list[str]) -> str:
-    """The value of the deprecated `scope` field for a set of scopes."""
+    """Return the deprecated `scope` field for a set of scopes."""
     for old, new in LEGACY.items():
         if new in scopes:
             return old

@@ -1,17 +1,16 @@
-"""API keys as credentials: making them, checking them, and the expiry that slides with use.
+"""Create API keys, authenticate with them, and extend them when they are used.
 
-Tokens (tokens.py) and password sessions (users.py) are both API keys; they differ in who asks for
-them.
+Tokens (tokens.py) and password sessions (users.py) are both API keys.
 """
 
 from datetime import timedelta
 
 from sandbox.coderd.rules.go_text import ZERO_TIME, quoted, time_string
 from sandbox.coderd.rules.identifiers import hashed, random_text
-from sandbox.coderd.rules.permissions import Caller
-from sandbox.coderd.rules.records import ApiKey
+from sandbox.coderd.rules.permissions import Actor
+from sandbox.coderd.rules.records import ApiKeyRow
 from sandbox.coderd.rules.refusal import RefusalError
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 
 SIGNED_OUT = "You are signed out or your session has expired. Please sign in again to continue."
 SESSION_COOKIE = "coder_session_token"
@@ -22,7 +21,7 @@ _HOUR = timedelta(hours=1)
 
 
 def new_key(
-    world: World,
+    state: CoderdState,
     user_id: str,
     *,
     login_type: str,
@@ -31,10 +30,10 @@ def new_key(
     scopes: tuple[str, ...] = ("coder:all",),
     allow_list: tuple[dict[str, str], ...] = (),
 ) -> str:
-    """Store a new API key and return `<id>-<secret>`, the only time the secret is known."""
-    now = world.now()
+    """Store a new API key, and return `<id>-<secret>`."""
+    now = state.now()
     key_id, secret = random_text(ID_LENGTH), random_text(SECRET_LENGTH)
-    world.records.api_keys[key_id] = ApiKey(
+    state.records.api_keys[key_id] = ApiKeyRow(
         id=key_id,
         user_id=user_id,
         secret_hash=hashed(secret),
@@ -51,14 +50,14 @@ def new_key(
     return f"{key_id}-{secret}"
 
 
-def authenticate(world: World, token: str) -> Caller:
-    """Who presents this token; refuses with the 401 that says what is wrong with it."""
-    key = _key_of(world, token)
-    now = world.now()
+def authenticate(state: CoderdState, token: str) -> Actor:
+    """Return the actor of a token, or refuse with 401."""
+    key = _key_of(state, token)
+    now = state.now()
     if key.expires_at < now:
         raise _signed_out(f"API key expired at {quoted(time_string(key.expires_at))}.")
-    _slide(world, key)
-    user = world.records.users[key.user_id]
+    _slide(state, key)
+    user = state.records.users[key.user_id]
     if user.status == "dormant":
         user.status = "active"
     if user.status != "active":
@@ -67,16 +66,16 @@ def authenticate(world: World, token: str) -> Caller:
             "Contact an admin to reactivate your account."
         )
         raise RefusalError(401, message)
-    return Caller(user, key)
+    return Actor(user, key)
 
 
-def _key_of(world: World, token: str) -> ApiKey:
+def _key_of(state: CoderdState, token: str) -> ApiKeyRow:
     if not token:
         raise _signed_out(f"Cookie {quoted(SESSION_COOKIE)} or query parameter must be provided.")
     fault, key_id, secret = _split(token)
     if fault:
         raise _signed_out(f"Invalid API key format: {fault}")
-    key = world.records.api_keys.get(key_id)
+    key = state.records.api_keys.get(key_id)
     if key is None:
         raise _signed_out("API key is invalid.")
     if key.secret_hash != hashed(secret):
@@ -96,14 +95,14 @@ def _split(token: str) -> tuple[str, str, str]:
     return "", key_id, secret
 
 
-def _slide(world: World, key: ApiKey) -> None:
-    """Use extends the life of a key once an hour of it is gone, tokens included."""
-    now = world.now()
+def _slide(state: CoderdState, key: ApiKeyRow) -> None:
+    """Extend a key or token by its lifetime, if it was last extended over an hour ago."""
+    now = state.now()
     if now - key.last_used > _HOUR:
         key.last_used = now
-        world.records.users[key.user_id].last_seen_at = now
+        state.records.users[key.user_id].last_seen_at = now
     lifetime = timedelta(seconds=key.lifetime_seconds)
-    if world.settings.session_expiry_refresh and key.expires_at - now <= lifetime - _HOUR:
+    if state.flags.session_expiry_refresh and key.expires_at - now <= lifetime - _HOUR:
         key.expires_at = now + lifetime
 
 

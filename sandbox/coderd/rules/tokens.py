@@ -1,17 +1,17 @@
-"""API tokens: named keys that a user makes for a program, for owners a week at most."""
+"""Create, find and delete API tokens. Tokens of owners are limited to a week."""
 
 from datetime import timedelta
 
 from sandbox.coderd.rules import permissions, scopes, sessions
-from sandbox.coderd.rules.body import DURATION, MAPPINGS, STRINGS, Body, Field, Shape
+from sandbox.coderd.rules.body import DURATION, MAPPINGS, STRINGS, Body, Field, RequestType
 from sandbox.coderd.rules.go_text import duration_string, quoted
 from sandbox.coderd.rules.identifiers import random_text
-from sandbox.coderd.rules.permissions import Caller
-from sandbox.coderd.rules.records import ApiKey, User
+from sandbox.coderd.rules.permissions import Actor
+from sandbox.coderd.rules.records import ApiKeyRow, UserRow
 from sandbox.coderd.rules.refusal import RBAC_FORBIDDEN, FieldFault, RefusalError, not_found
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 
-NEW_TOKEN = Shape(
+NEW_TOKEN = RequestType(
     "CreateTokenRequest",
     (
         Field("lifetime", DURATION),
@@ -27,26 +27,26 @@ LONGEST = timedelta(hours=876600)
 _NANOSECONDS = 1_000_000_000
 
 
-def longest_lifetime(user: User) -> timedelta:
-    """What a token of this user may ask for at most."""
+def longest_lifetime(user: UserRow) -> timedelta:
+    """Return the maximum lifetime of a user's token."""
     return LONGEST_FOR_OWNERS if permissions.OWNER in user.roles else LONGEST
 
 
-def create_token(world: World, caller: Caller, user: User, body: Body) -> str:
-    """A new token for `user`; the answer is the only place its secret appears."""
+def create_token(state: CoderdState, actor: Actor, user: UserRow, body: Body) -> str:
+    """Create a token for `user`, and return its secret."""
     lifetime = _lifetime(user, body.number("lifetime"))
     wanted = _scopes(body)
     name = body.text("token_name") or f"token-{random_text(8).lower()}"
-    if not caller.may_use_keys_of(user.id):
+    if not actor.may_use_keys_of(user.id):
         raise RefusalError(500, "Failed to create API key.", f"insert API key: {RBAC_FORBIDDEN}")
-    if any(key.token_name == name for key in tokens_of(world, user)):
+    if any(key.token_name == name for key in tokens_of(state, user)):
         raise RefusalError(
             409,
             f"A token with name {quoted(name)} already exists.",
             faults=(FieldFault("name", "This value is already in use and should be unique."),),
         )
     return sessions.new_key(
-        world,
+        state,
         user.id,
         login_type="token",
         lifetime=lifetime,
@@ -56,44 +56,46 @@ def create_token(world: World, caller: Caller, user: User, body: Body) -> str:
     )
 
 
-def tokens_of(world: World, user: User | None) -> list[ApiKey]:
-    """The tokens of one user, or of everybody."""
+def tokens_of(state: CoderdState, user: UserRow | None) -> list[ApiKeyRow]:
+    """Return the tokens of one user or of all."""
     return [
         key
-        for key in world.records.api_keys.values()
+        for key in state.records.api_keys.values()
         if key.login_type == "token" and (user is None or key.user_id == user.id)
     ]
 
 
-def list_tokens(world: World, caller: Caller, user: User, *, everybody: bool) -> list[ApiKey]:
-    """Those the caller may see."""
-    found = tokens_of(world, None if everybody else user)
-    return [key for key in found if caller.may_use_keys_of(key.user_id)]
+def list_tokens(
+    state: CoderdState, actor: Actor, user: UserRow, *, everybody: bool
+) -> list[ApiKeyRow]:
+    """List the tokens that the actor may see."""
+    found = tokens_of(state, None if everybody else user)
+    return [key for key in found if actor.may_use_keys_of(key.user_id)]
 
 
-def token_by_name(world: World, caller: Caller, user: User, name: str) -> ApiKey:
-    """One token of a user."""
-    for key in tokens_of(world, user):
-        if key.token_name == name and caller.may_use_keys_of(user.id):
+def token_by_name(state: CoderdState, actor: Actor, user: UserRow, name: str) -> ApiKeyRow:
+    """Find a user's token by name."""
+    for key in tokens_of(state, user):
+        if key.token_name == name and actor.may_use_keys_of(user.id):
             return key
     raise not_found()
 
 
-def key_by_id(world: World, caller: Caller, key_id: str) -> ApiKey:
-    """Any API key by its id alone: the user in the path is not compared with it."""
-    key = world.records.api_keys.get(key_id)
-    if key is None or not caller.may_use_keys_of(key.user_id):
+def key_by_id(state: CoderdState, actor: Actor, key_id: str) -> ApiKeyRow:
+    """Find an API key by id; coderd does not compare it with the user in the path."""
+    key = state.records.api_keys.get(key_id)
+    if key is None or not actor.may_use_keys_of(key.user_id):
         raise not_found()
     return key
 
 
-def delete_key(world: World, caller: Caller, key_id: str) -> None:
+def delete_key(state: CoderdState, actor: Actor, key_id: str) -> None:
     """Revoke an API key."""
-    del world.records.api_keys[key_by_id(world, caller, key_id).id]
+    del state.records.api_keys[key_by_id(state, actor, key_id).id]
 
 
-def _lifetime(user: User, nanoseconds: int) -> timedelta:
-    """Nothing asked for means the default, which is not held against the maximum."""
+def _lifetime(user: UserRow, nanoseconds: int) -> timedelta:
+    """Return the lifetime; the default is not checked against the maximum."""
     if nanoseconds == 0:
         return DEFAULT_LIFETIME
     longest = longest_lifetime(user)

@@ -1,9 +1,9 @@
-"""Accounts: the first user, logging in, and the few things an administrator does to others."""
+"""Accounts: the first user, login, and administration."""
 
 from dataclasses import dataclass
 
 from sandbox.coderd.rules import names, permissions, sessions
-from sandbox.coderd.rules.body import BOOL, STRINGS, Body, Field, Shape
+from sandbox.coderd.rules.body import BOOL, STRINGS, Body, Field, RequestType
 from sandbox.coderd.rules.go_text import ZERO_TIME, quoted
 from sandbox.coderd.rules.identifiers import (
     NIL_UUID,
@@ -12,12 +12,12 @@ from sandbox.coderd.rules.identifiers import (
     new_uuid,
     random_text,
 )
-from sandbox.coderd.rules.permissions import Caller
-from sandbox.coderd.rules.records import User
+from sandbox.coderd.rules.permissions import Actor
+from sandbox.coderd.rules.records import UserRow
 from sandbox.coderd.rules.refusal import FieldFault, RefusalError
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 
-FIRST_USER = Shape(
+FIRST_USER = RequestType(
     "CreateFirstUserRequest",
     (
         Field("email", tags=("required", "email")),
@@ -27,11 +27,11 @@ FIRST_USER = Shape(
         Field("trial", BOOL),
     ),
 )
-LOGIN = Shape(
+LOGIN = RequestType(
     "LoginWithPasswordRequest",
     (Field("email", tags=("required", "email")), Field("password", tags=("required",))),
 )
-NEW_USER = Shape(
+NEW_USER = RequestType(
     "CreateUserRequestWithOrgs",
     (
         Field("email", tags=("required", "email")),
@@ -46,8 +46,8 @@ NEW_USER = Shape(
 
 
 @dataclass(frozen=True)
-class Account:
-    """What it takes to make a user."""
+class NewAccount:
+    """The properties of a new user."""
 
     email: str
     username: str
@@ -57,11 +57,13 @@ class Account:
     status: str = "active"
 
 
-def add_user(world: World, account: Account, organizations: dict[str, list[str]]) -> User:
-    """Store a user; the checks are the caller's business."""
-    now = world.now()
+def add_user(
+    state: CoderdState, account: NewAccount, organizations: dict[str, list[str]]
+) -> UserRow:
+    """Store a user without checks."""
+    now = state.now()
     salt = random_text(16)
-    user = User(
+    user = UserRow(
         id=new_uuid(),
         email=account.email,
         username=account.username,
@@ -75,39 +77,39 @@ def add_user(world: World, account: Account, organizations: dict[str, list[str]]
         last_seen_at=ZERO_TIME,
         status=account.status,
     )
-    world.records.users[user.id] = user
+    state.records.users[user.id] = user
     return user
 
 
-def create_first_user(world: World, body: Body) -> User:
-    """Make the owner, once; entitlements are looked at again on success."""
-    if world.records.users:
+def create_first_user(state: CoderdState, body: Body) -> UserRow:
+    """Create the owner, once, and refresh entitlements."""
+    if state.records.users:
         raise RefusalError(409, "The initial user has already been created.")
     _require_good_password(body.text("password"))
-    if body.flag("trial") and world.settings.enterprise:
+    if body.flag("trial") and state.flags.enterprise:
         detail = "the simulated coderd does not ask for trial licenses"
         raise RefusalError(500, "Failed to generate trial", detail)
-    account = Account(
+    account = NewAccount(
         body.text("email"),
         body.text("username"),
         body.text("password"),
         body.text("name"),
         (permissions.OWNER,),
     )
-    user = add_user(world, account, {world.default_organization().id: []})
-    world.refresh_entitlements()
+    user = add_user(state, account, {state.default_organization().id: []})
+    state.refresh_entitlements()
     return user
 
 
-def log_in(world: World, body: Body) -> str:
-    """A session token for a password. The password is checked before anything else is told."""
+def log_in(state: CoderdState, body: Body) -> str:
+    """Return a session token; the password is checked first."""
     email = body.text("email").lower()
-    user = next((u for u in world.records.users.values() if u.email.lower() == email), None)
+    user = next((u for u in state.records.users.values() if u.email.lower() == email), None)
     if user is None or user.password_hash != hashed_password(
         body.text("password"), user.password_salt
     ):
         raise RefusalError(401, "Incorrect email or password.")
-    if not world.settings.password_auth:
+    if not state.flags.password_auth:
         raise RefusalError(403, "Password authentication is disabled.")
     if user.login_type != "password":
         message = (
@@ -121,63 +123,63 @@ def log_in(world: World, body: Body) -> str:
         message = f"Your account is {user.status}. Contact an admin to reactivate your account."
         raise RefusalError(401, message)
     return sessions.new_key(
-        world, user.id, login_type="password", lifetime=sessions.SESSION_LIFETIME
+        state, user.id, login_type="password", lifetime=sessions.SESSION_LIFETIME
     )
 
 
-def create_user(world: World, caller: Caller, body: Body) -> User:
-    """An administrator adds an account; it is dormant until first used."""
+def create_user(state: CoderdState, actor: Actor, body: Body) -> UserRow:
+    """Create an account, which is dormant until it is used."""
     if body.text("login_type") not in {"", "password"}:
         detail = body.text("login_type")
         message = f"Unsupported login type {quoted(detail)} for manually creating new users."
         raise RefusalError(400, message)
-    organizations = _organizations_of(world, body)
-    taken = {u.username.lower() for u in world.records.users.values()}
-    taken |= {u.email.lower() for u in world.records.users.values()}
+    organizations = _organizations_of(state, body)
+    taken = {u.username.lower() for u in state.records.users.values()}
+    taken |= {u.email.lower() for u in state.records.users.values()}
     if {body.text("username").lower(), body.text("email").lower()} & taken:
         raise RefusalError(409, "User already exists.")
     _require_good_password(body.text("password"))
-    if not caller.may_manage_users():
+    if not actor.may_manage_users():
         raise RefusalError(403, "You are not authorized to create users.")
-    account = Account(
+    account = NewAccount(
         body.text("email"),
         body.text("username"),
         body.text("password"),
         body.text("name"),
         status=body.text("user_status") or "dormant",
     )
-    return add_user(world, account, {organization: [] for organization in organizations})
+    return add_user(state, account, {organization: [] for organization in organizations})
 
 
-def set_status(world: World, caller: Caller, user: User, status: str) -> User:
-    """Suspend or activate; nobody suspends themselves or an owner."""
-    if status == "suspended" and user.id == caller.user.id:
+def set_status(state: CoderdState, actor: Actor, user: UserRow, status: str) -> UserRow:
+    """Suspend or activate a user; actors cannot suspend themselves or an owner."""
+    if status == "suspended" and user.id == actor.user.id:
         raise RefusalError(400, "You cannot suspend yourself.")
     if status == "suspended" and permissions.OWNER in user.roles:
         message = 'You cannot suspend a user with the "owner" role. You must remove the role first.'
         raise RefusalError(400, message)
-    if not caller.may_manage_users():
+    if not actor.may_manage_users():
         message = f"Internal error updating user's status to {quoted(status)}."
         raise RefusalError(500, message, "unauthorized: rbac: forbidden")
     user.status = status
-    user.updated_at = world.now()
+    user.updated_at = state.now()
     return user
 
 
-def find_user(world: World, caller: Caller, reference: str) -> User:
-    """By `me`, id or name; whoever cannot be seen does not exist."""
+def find_user(state: CoderdState, actor: Actor, reference: str) -> UserRow:
+    """Find a visible user by `me`, id or name."""
     if reference == "me":
-        return caller.user
+        return actor.user
     wanted_id = as_uuid(reference)
-    for user in world.records.users.values():
+    for user in state.records.users.values():
         found = user.id == wanted_id if wanted_id else user.username.lower() == reference.lower()
-        if found and caller.may_read_user(user):
+        if found and actor.may_read_user(user):
             return user
     message = '"user" must be an existing uuid or username.'
     raise RefusalError(400, message, f"queried user={quoted(reference)}")
 
 
-def _organizations_of(world: World, body: Body) -> list[str]:
+def _organizations_of(state: CoderdState, body: Body) -> list[str]:
     wanted = body.texts("organization_ids")
     if not wanted:
         raise RefusalError(
@@ -187,10 +189,10 @@ def _organizations_of(world: World, body: Body) -> list[str]:
             "required at least 1 value for the array 'organization_ids'",
             (FieldFault("organization_ids", "Missing values, this cannot be empty"),),
         )
-    default = world.default_organization().id
+    default = state.default_organization().id
     ids = [default if identifier == NIL_UUID else identifier for identifier in wanted]
     for identifier in ids:
-        if identifier not in world.records.organizations:
+        if identifier not in state.records.organizations:
             message = f"Organization does not exist with the provided id {quoted(identifier)}."
             raise RefusalError(404, message)
     return ids

@@ -90,8 +90,8 @@ def test_a_running_daemon_keeps_its_key_until_its_pod_is_replaced(
         assert eventually(lambda: keys_in_use(coderd) == {"old": 1})
         secret = f"/api/v1/namespaces/{place.namespace}/secrets/eu-key"
         cluster.patch(secret, {"stringData": {"key": new_key(coderd, "new")}})
-        seen = coderd.world.now()
-        (only,) = coderd.world.records.daemons.values()
+        seen = coderd.state.now()
+        (only,) = coderd.state.records.daemons.values()
         assert eventually(lambda: only.last_seen_at > seen), "it still beats"
         assert keys_in_use(coderd) == {"old": 1}
 

@@ -15,7 +15,7 @@ from sandbox.coderd.rules.body import Body
 from sandbox.coderd.rules.organizations import find_organization
 from sandbox.coderd.rules.provisioner_keys import create_key, delete_key
 from sandbox.coderd.rules.sessions import authenticate
-from sandbox.coderd.rules.world import World
+from sandbox.coderd.rules.state import CoderdState
 from sandbox.pods import daemon, proxy
 from sandbox.pods.container import Program, containers
 from sandbox.pods.program import Exited, RunningContainer
@@ -33,25 +33,25 @@ async def only_coderd(url: str) -> bool:
 class SimulatedCoderd:
     """A simulated coderd and its owner."""
 
-    def __init__(self, http: httpx.AsyncClient, world: World, token: str) -> None:
-        self.http, self.world = http, world
-        self.owner = authenticate(world, token)
+    def __init__(self, http: httpx.AsyncClient, state: CoderdState, token: str) -> None:
+        self.http, self.state = http, state
+        self.owner = authenticate(state, token)
 
     def new_key(self, name: str = "eu") -> str:
-        organization = find_organization(self.world, self.owner, "coder")
-        return create_key(self.world, self.owner, organization, body(name=name, tags={}))
+        organization = find_organization(self.state, self.owner, "coder")
+        return create_key(self.state, self.owner, organization, body(name=name, tags={}))
 
     def new_proxy(self) -> str:
         fields = body(name="sydney", display_name="Sydney", icon="/x.png")
-        return proxies.create_proxy(self.world, self.owner, fields)[1]
+        return proxies.create_proxy(self.state, self.owner, fields)[1]
 
     def online(self) -> dict[str, str]:
-        rows = self.world.records.daemons.values()
-        return {row.name: row.version for row in rows if daemons.is_online(self.world, row)}
+        rows = self.state.records.daemons.values()
+        return {row.name: row.version for row in rows if daemons.is_online(self.state, row)}
 
     def health(self) -> str:
-        (only,) = self.world.records.proxies.values()
-        return proxies.health(self.world, only)
+        (only,) = self.state.records.proxies.values()
+        return proxies.health(self.state, only)
 
 
 def body(**fields: Any) -> Body:
@@ -64,12 +64,12 @@ def run_in_pod(
     """Run `check` with a simulated coderd and the pod's container."""
 
     async def main() -> None:
-        world, token = server.prepare(server.Options())
-        transport = httpx.ASGITransport(app=Application(world))
+        state, token = server.prepare(server.Options())
+        transport = httpx.ASGITransport(app=Application(state))
         async with httpx.AsyncClient(transport=transport, base_url=CODERD) as http:
             (found,) = containers([manifest]).values()
             container = RunningContainer(found, http, 0.001, only_coderd)
-            await asyncio.wait_for(check(SimulatedCoderd(http, world, token or ""), container), 20)
+            await asyncio.wait_for(check(SimulatedCoderd(http, state, token or ""), container), 20)
 
     asyncio.run(main())
 
@@ -88,7 +88,7 @@ def test_a_daemon_is_listed_with_its_version_while_its_pod_lives() -> None:
         await task
         assert not container.accepted
         assert list(coderd.online()) == ["eu-1"], "it says no goodbye"
-        coderd.world.clock.advance(daemons.STALE_AFTER + timedelta(seconds=1))
+        coderd.state.clock.advance(daemons.STALE_AFTER + timedelta(seconds=1))
         assert coderd.online() == {}
 
     run_in_pod(check, daemon_pod())
@@ -99,7 +99,7 @@ def test_a_daemon_may_have_a_name_of_its_own_and_beats() -> None:
         env = {daemon.KEY: coderd.new_key(), daemon.NAME: "builder", **HERE}
         task = asyncio.create_task(daemon.run(container, env))
         await until(lambda: list(coderd.online()) == ["builder"])
-        coderd.world.clock.advance(timedelta(minutes=10))
+        coderd.state.clock.advance(timedelta(minutes=10))
         await until(lambda: list(coderd.online()) == ["builder"])
         task.cancel()
 
@@ -111,7 +111,7 @@ def test_a_daemon_without_a_live_key_ends_at_once(key: str) -> None:
     async def check(coderd: SimulatedCoderd, container: RunningContainer) -> None:
         with pytest.raises(Exited):
             await daemon.run(container, {daemon.KEY: key, **HERE})
-        assert coderd.world.records.daemons == {}
+        assert coderd.state.records.daemons == {}
 
     run_in_pod(check, daemon_pod())
 
@@ -122,7 +122,7 @@ def test_P4_a_daemon_whose_url_does_not_lead_to_coderd_ends_at_once() -> None:
         for env in (elsewhere, {daemon.KEY: elsewhere[daemon.KEY]}):
             with pytest.raises(Exited):
                 await daemon.run(container, env)
-        assert coderd.world.records.daemons == {}
+        assert coderd.state.records.daemons == {}
 
     run_in_pod(check, daemon_pod())
 
@@ -146,12 +146,12 @@ def test_without_a_license_a_daemon_waits_for_good() -> None:
 
     async def check(coderd: SimulatedCoderd, container: RunningContainer) -> None:
         key = coderd.new_key()
-        coderd.world.records.licenses.clear()
-        coderd.world.refresh_entitlements()
+        coderd.state.records.licenses.clear()
+        coderd.state.refresh_entitlements()
         task = asyncio.create_task(daemon.run(container, {daemon.KEY: key, **HERE}))
         await asyncio.wait([task], timeout=0.05)
         assert not task.done()
-        assert coderd.world.records.daemons == {}
+        assert coderd.state.records.daemons == {}
         container.ended.set()
         await task
 
@@ -162,8 +162,8 @@ def test_a_connected_daemon_whose_key_is_deleted_goes_on_unlisted() -> None:
     async def check(coderd: SimulatedCoderd, container: RunningContainer) -> None:
         task = asyncio.create_task(daemon.run(container, {daemon.KEY: coderd.new_key(), **HERE}))
         await until(lambda: container.accepted)
-        (key,) = coderd.world.records.provisioner_keys.values()
-        delete_key(coderd.world, coderd.owner, key)
+        (key,) = coderd.state.records.provisioner_keys.values()
+        delete_key(coderd.state, coderd.owner, key)
         await until(lambda: not container.accepted)
         assert coderd.online() == {}
         assert not task.done()
@@ -180,7 +180,7 @@ def test_a_proxy_is_ok_while_its_pod_lives() -> None:
         task = asyncio.create_task(proxy.run(container, env))
         await until(lambda: container.accepted)
         assert coderd.health() == "ok"
-        (row,) = coderd.world.records.proxies.values()
+        (row,) = coderd.state.records.proxies.values()
         assert (row.url, row.version) == ("https://sydney.example.com", "v2.30.0")
         container.ended.set()
         await task
@@ -196,7 +196,7 @@ def test_a_proxy_that_lost_its_power_is_unreachable_after_a_minute() -> None:
         await until(lambda: container.accepted)
         task.cancel()
         await asyncio.wait([task])
-        coderd.world.clock.advance(timedelta(seconds=61))
+        coderd.state.clock.advance(timedelta(seconds=61))
         assert coderd.health() == "unreachable"
 
     run_in_pod(check, pod("wsproxy", "server"))
@@ -223,7 +223,7 @@ def test_a_proxy_gives_up_after_eleven_failures_in_a_row() -> None:
         env = {proxy.TOKEN: coderd.new_proxy(), proxy.URL: "https://sydney.example.com", **HERE}
         task = asyncio.create_task(proxy.run(container, env))
         await until(lambda: container.accepted)
-        (row,) = coderd.world.records.proxies.values()
+        (row,) = coderd.state.records.proxies.values()
         row.deleted = True
         with pytest.raises(Exited):
             await task

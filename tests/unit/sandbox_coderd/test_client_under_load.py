@@ -6,7 +6,7 @@ import httpx
 from pydantic import SecretStr
 
 from coder_stack.coderd import Coderd, Connection, Deadlines
-from sandbox.coderd.rules.world import Settings
+from sandbox.coderd.rules.state import ServerFlags
 from sandbox.coderd.server import Options, serving
 from tests.unit.coderd.hammer import hammer
 
@@ -22,7 +22,7 @@ FAULTS: list[dict[str, Any]] = [
 
 
 def test_U3_twenty_threads_lose_and_double_nothing() -> None:
-    with serving(Options(settings=Settings(api_rate_limit=-1))) as hello:
+    with serving(Options(flags=ServerFlags(api_rate_limit=-1))) as hello:
         assert hello.token is not None
         for fault in FAULTS:
             httpx.post(f"{hello.url}/_sim/faults", json={"path": KEYS, **fault}).raise_for_status()

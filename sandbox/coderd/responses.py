@@ -1,4 +1,4 @@
-"""What goes back to the client: status, headers, and JSON the way Go's encoder writes it."""
+"""Responses, with JSON as Go's encoder writes it."""
 
 import json
 from dataclasses import dataclass, field
@@ -16,43 +16,43 @@ JSON_TYPE = "application/json; charset=utf-8"
 
 
 @dataclass
-class Answer:
-    """One HTTP response before it is sent."""
+class Response:
+    """An HTTP response."""
 
     status: int
     body: bytes = b""
     headers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
-def as_json(status: int, value: object) -> Answer:
-    """Compact JSON with a trailing newline; a nil slice is `null`, as in coderd."""
-    return Answer(status, encode(value), [("Content-Type", JSON_TYPE)])
+def as_json(status: int, value: object) -> Response:
+    """Build a JSON response; coderd writes an empty list as `null`."""
+    return Response(status, encode(value), [("Content-Type", JSON_TYPE)])
 
 
-def message(status: int, text: str) -> Answer:
-    """The usual small body with nothing but a message."""
+def message(status: int, text: str) -> Response:
+    """Build a response with a message only."""
     return as_json(status, {"message": text})
 
 
-def plain(status: int, text: str) -> Answer:
-    """Plain text, as Go's http.Error sends it."""
-    return Answer(status, text.encode(), [("Content-Type", "text/plain; charset=utf-8")])
+def plain(status: int, text: str) -> Response:
+    """Build a plain text response, as Go's http.Error does."""
+    return Response(status, text.encode(), [("Content-Type", "text/plain; charset=utf-8")])
 
 
-def refused(refusal: RefusalError) -> Answer:
-    """An error body: empty fields are left out."""
+def refused(refusal: RefusalError) -> Response:
+    """Build an error response without empty fields."""
     body: dict[str, object] = {"message": refusal.message}
     if refusal.detail:
         body["detail"] = refusal.detail
     if refusal.faults:
         body["validations"] = [{"field": f.field, "detail": f.detail} for f in refusal.faults]
-    answer = as_json(refusal.status, body)
-    answer.headers.extend(refusal.headers)
-    return answer
+    response = as_json(refusal.status, body)
+    response.headers.extend(refusal.headers)
+    return response
 
 
 def encode(value: object) -> bytes:
-    """Go's encoding/json with HTML escaping."""
+    """Encode as Go's encoding/json does, with HTML escaping."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for char, escape in _ESCAPES.items():
         if char in text:

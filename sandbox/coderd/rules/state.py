@@ -1,24 +1,23 @@
-"""The simulation's whole state: records, clock, settings, and the entitlements held in memory.
+"""The state of a simulated coderd: records, clock, flags, and cached entitlements.
 
-coderd answers entitlements from memory and looks again only now and then; `refresh_if_due` plays
-that timer. Nothing here knows about requests or files.
+coderd refreshes its entitlements by a timer, which `refresh_if_due` simulates.
 """
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from sandbox.coderd.rules import identifiers
-from sandbox.coderd.rules.clock import Clock
-from sandbox.coderd.rules.entitlements import Entitlements, compute, nothing
-from sandbox.coderd.rules.records import Organization, Records
+from sandbox.coderd.rules.clock import MovableClock
+from sandbox.coderd.rules.entitlements import EntitlementSet, compute, nothing
+from sandbox.coderd.rules.records import OrganizationRow, Records
 
 ENTITLEMENTS_INTERVAL = timedelta(minutes=10)
 VERSION = "v2.30.0+simulated"
 
 
 @dataclass
-class Settings:
-    """What an operator sets on the real server by flags."""
+class ServerFlags:
+    """Flags of the real server that the simulation has."""
 
     enterprise: bool = True
     version: str = VERSION
@@ -32,53 +31,52 @@ class Settings:
 
 
 @dataclass
-class World:
-    """Everything one simulated deployment knows."""
+class CoderdState:
+    """The state of one simulated coderd."""
 
     records: Records
-    clock: Clock
-    settings: Settings = field(default_factory=Settings)
+    clock: MovableClock
+    flags: ServerFlags = field(default_factory=ServerFlags)
     url: str = ""
-    entitlements: Entitlements = field(default_factory=nothing)
+    entitlements: EntitlementSet = field(default_factory=nothing)
 
     def now(self) -> datetime:
-        """The simulation's time."""
+        """Return the simulation's time."""
         return self.clock.now()
 
     def refresh_entitlements(self) -> None:
-        """Work the entitlements out anew from the stored licenses.
+        """Compute the entitlements from the stored licenses.
 
-        A license that demands telemetry while it is off leaves everything as it was and only
-        reports the error, so that the license can still be removed.
+        If a license requires telemetry and it is off, only the error is reported, as in coderd.
         """
         users = sum(user.status == "active" for user in self.records.users.values())
         fresh = compute(
             list(self.records.licenses.values()),
             self.now(),
             active_users=users,
-            replicas=self.settings.replicas,
+            replicas=self.flags.replicas,
         )
-        if fresh.require_telemetry and not self.settings.telemetry:
+        if fresh.require_telemetry and not self.flags.telemetry:
             self.entitlements.errors = ["License requires telemetry but telemetry is disabled"]
         else:
             self.entitlements = fresh
 
     def refresh_if_due(self) -> None:
-        """The timer: grace, expiry and start of a license are noticed here, never earlier."""
+        """Refresh if the timer is due; changes by time, such as expiry, take effect only then."""
         since = self.now() - self.entitlements.refreshed_at
         if since >= ENTITLEMENTS_INTERVAL or since < timedelta():
             self.refresh_entitlements()
 
-    def default_organization(self) -> Organization:
-        """The organization that every deployment starts with."""
+    def default_organization(self) -> OrganizationRow:
+        """Return the default organization."""
         return next(o for o in self.records.organizations.values() if o.is_default)
 
 
-def new_world(clock: Clock, settings: Settings) -> World:
-    """An empty deployment: a default organization named `coder`, nobody in it."""
+def new_state(clock: MovableClock, flags: ServerFlags) -> CoderdState:
+    """Return the state of a new deployment: a default organization, and no users."""
     records = Records(deployment_id=identifiers.new_uuid())
     now = clock.now()
-    organization = Organization(
+    organization = OrganizationRow(
         id=identifiers.new_uuid(),
         name="coder",
         display_name="Coder",
@@ -89,6 +87,6 @@ def new_world(clock: Clock, settings: Settings) -> World:
         is_default=True,
     )
     records.organizations[organization.id] = organization
-    world = World(records, clock, settings)
-    world.refresh_entitlements()
-    return world
+    state = CoderdState(records, clock, flags)
+    state.refresh_entitlements()
+    return state
