@@ -19,7 +19,7 @@ from coder_stack.frozen_model import FrozenModel
 __all__ = [
     "SecretAbsent",
     "SecretContent",
-    "SecretPlace",
+    "SecretKeyRef",
     "apply_secret",
     "delete_secret",
     "read_secret",
@@ -30,7 +30,7 @@ __all__ = [
 _FIELD_MANAGER = "coder-stack"
 
 
-class SecretPlace(Kubeconfig):
+class SecretKeyRef(Kubeconfig):
     """A key in a Secret, in the stack's cluster unless another one is given."""
 
     namespace: str
@@ -80,15 +80,15 @@ class _Refusal(FrozenModel):
     details: _Details = _Details()
 
 
-def read_value(place: SecretPlace, stack: Kubeconfig) -> SecretStr:
+def read_value(ref: SecretKeyRef, stack: Kubeconfig) -> SecretStr:
     """Return the trimmed value; raise SecretAbsent, or a CoderdError if there is no answer."""
-    return value_of(read_secret(place, stack), place.key)
+    return value_of(read_secret(ref, stack), ref.key)
 
 
-def read_secret(place: SecretPlace, stack: Kubeconfig) -> SecretContent:
+def read_secret(ref: SecretKeyRef, stack: Kubeconfig) -> SecretContent:
     """Return the whole Secret; raise as `read_value` does."""
-    operation = f"read {place.label}"
-    status, body = request(place, stack, operation, place.path)
+    operation = f"read {ref.label}"
+    status, body = request(ref, stack, operation, ref.path)
     if status != 200:
         raise _refused(status, body, operation, "get")
     try:
@@ -115,7 +115,7 @@ def value_of(secret: SecretContent, key: str) -> SecretStr:
 
 
 def apply_secret(
-    place: SecretPlace,
+    ref: SecretKeyRef,
     stack: Kubeconfig,
     data: Mapping[str, SecretStr],
     *,
@@ -123,13 +123,13 @@ def apply_secret(
     labels: Mapping[str, str],
 ) -> None:
     """Create the Secret, or update the fields that this program owns (server-side apply)."""
-    operation = f"write {place.label}"
+    operation = f"write {ref.label}"
     content = {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
-            "name": place.name,
-            "namespace": place.namespace,
+            "name": ref.name,
+            "namespace": ref.namespace,
             "annotations": dict(annotations),
             "labels": dict(labels),
         },
@@ -140,16 +140,16 @@ def apply_secret(
     }
     query = {"fieldManager": _FIELD_MANAGER, "force": "true"}
     status, body = request(
-        place, stack, operation, place.path, method="PATCH", query=query, apply=content
+        ref, stack, operation, ref.path, method="PATCH", query=query, apply=content
     )
     if status not in (200, 201):
         raise _refused(status, body, operation, "create and patch", missing="namespaces")
 
 
-def delete_secret(place: SecretPlace, stack: Kubeconfig) -> None:
+def delete_secret(ref: SecretKeyRef, stack: Kubeconfig) -> None:
     """Delete the Secret, unless it is gone already."""
-    operation = f"delete {place.label}"
-    status, body = request(place, stack, operation, place.path, method="DELETE")
+    operation = f"delete {ref.label}"
+    status, body = request(ref, stack, operation, ref.path, method="DELETE")
     if status not in (200, 202):
         error = _refused(status, body, operation, "delete")
         if not isinstance(error, SecretAbsent):

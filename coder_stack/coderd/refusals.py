@@ -59,6 +59,50 @@ def refusal(
     return None
 
 
+def _error(kind: type[CoderdError], why: str) -> Maker:
+    return lambda request, status, _: kind(request.operation, why, status=status)
+
+
+def _invalid_value(why: str, *fields: str) -> Maker:
+    return lambda request, status, _: InvalidRequest(
+        request.operation, why, fields=fields, status=status
+    )
+
+
+_no_password_login = _error(
+    PasswordLoginDisabled, f"password authentication is disabled in coderd; {_GIVE_A_TOKEN}"
+)
+_other_login_type = _error(
+    PasswordLoginDisabled,
+    f"this user logs in to coderd in another way than with a password; {_GIVE_A_TOKEN}",
+)
+_forbidden = _error(
+    ForbiddenByRole, "the token's user lacks the permission; use the token of an owner."
+)
+_route_absent = _error(
+    RouteAbsent,
+    "this build of coderd has no such route; the AGPL build lacks the licensed features.",
+)
+_not_found = _error(NotFound, "coderd has no such object, or the token's user may not see it.")
+_conflict = _error(Conflict, "it exists already; look it up, or choose another name.")
+_duplicate_license = _error(
+    DuplicateLicense, "this license is stored already; find it in the list of licenses."
+)
+_reserved_name = _invalid_value("coderd reserves this name; choose another one.", "name")
+_default_organization = _invalid_value(
+    "coderd does not let its default organization be deleted; keep it."
+)
+_bad_password = _invalid_value(
+    "coderd finds the password too weak or too long; choose a longer one of at most 64 bytes.",
+    "password",
+)
+_bad_lifetime = _invalid_value(
+    "coderd does not allow this lifetime; ask for one within the maximum of the token settings.",
+    "lifetime",
+)
+_unknown_user = _invalid_value("coderd knows no such user; correct the user's name.", "user")
+
+
 def _unauthenticated(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = f"coderd did not accept the {request.credential}; renew it."
     return Unauthenticated(request.operation, why, credential=request.credential, status=status)
@@ -69,58 +113,22 @@ def _suspended(request: Request, status: int, _: ErrorBody) -> CoderdError:
     return Unauthenticated(request.operation, why, credential=request.credential, status=status)
 
 
-def _no_password_login(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = f"password authentication is disabled in coderd; {_GIVE_A_TOKEN}"
-    return PasswordLoginDisabled(request.operation, why, status=status)
-
-
-def _other_login_type(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = f"this user logs in to coderd in another way than with a password; {_GIVE_A_TOKEN}"
-    return PasswordLoginDisabled(request.operation, why, status=status)
-
-
 def _key_rejected(request: Request, status: int, error: ErrorBody) -> CoderdError:
     if request.auth != "key":
         return _unauthenticated(request, status, error)
-    return KeyRejected(
-        request.operation, "coderd does not know this key; rotate it.", status=status
-    )
-
-
-def _forbidden(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = "the token's user lacks the permission; use the token of an owner."
-    return ForbiddenByRole(request.operation, why, status=status)
+    why = "coderd does not know this key; rotate it."
+    return KeyRejected(request.operation, why, status=status)
 
 
 def _not_entitled(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    feature = (
-        f"the feature {request.feature}" if request.feature else "a feature that this call needs"
-    )
+    feature = f"the feature {request.feature}" if request.feature else "a feature that it needs"
     why = f"no license of this deployment grants {feature}; add one that does."
     return NotEntitled(request.operation, why, feature=request.feature, status=status)
 
 
-def _route_absent(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = "this build of coderd has no such route; the AGPL build lacks the licensed features."
-    return RouteAbsent(request.operation, why, status=status)
-
-
-def _not_found(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = "coderd has no such object, or the token's user may not see it."
-    return NotFound(request.operation, why, status=status)
-
-
-def _conflict(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    return Conflict(
-        request.operation, "it exists already; look it up, or choose another name.", status=status
-    )
-
-
 def _not_empty(request: Request, status: int, error: ErrorBody) -> CoderdError:
-    found = re.finditer(
-        r"\b(\d+) (?:workspace|template|member|group|provisioner key)s?\b", error.detail
-    )
-    contents = tuple(match[0] for match in found)
+    kinds = r"\b\d+ (?:workspace|template|member|group|provisioner key)s?\b"
+    contents = tuple(re.findall(kinds, error.detail))
     # coderd counts nothing if the user may read the organization but not delete it.
     if not contents:
         return _forbidden(request, status, error)
@@ -128,16 +136,10 @@ def _not_empty(request: Request, status: int, error: ErrorBody) -> CoderdError:
     return NotEmpty(request.operation, why, contents=contents, status=status)
 
 
-def _duplicate_license(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = "this license is stored already; find it in the list of licenses."
-    return DuplicateLicense(request.operation, why, status=status)
-
-
 def _server_fault(request: Request, status: int, _: ErrorBody) -> CoderdError:
     why = "coderd failed internally; look into its log."
-    return ServerFault(
-        request.operation, why, may_have_happened=request.changes_something, status=status
-    )
+    doubt = request.changes_something
+    return ServerFault(request.operation, why, may_have_happened=doubt, status=status)
 
 
 def _invalid(request: Request, status: int, error: ErrorBody) -> CoderdError:
@@ -151,42 +153,14 @@ def _invalid(request: Request, status: int, error: ErrorBody) -> CoderdError:
     return InvalidRequest(request.operation, why, fields=fields, status=status)
 
 
-def _reserved_name(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = "coderd reserves this name; choose another one."
-    return InvalidRequest(request.operation, why, fields=("name",), status=status)
-
-
-def _default_organization(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = "coderd does not let its default organization be deleted; keep it."
-    return InvalidRequest(request.operation, why, status=status)
-
-
-def _bad_password(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = "coderd finds the password too weak or too long; choose a longer one of at most 64 bytes."
-    return InvalidRequest(request.operation, why, fields=("password",), status=status)
-
-
-def _bad_lifetime(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = (
-        "coderd does not allow this lifetime; ask for one within the maximum of the token settings."
-    )
-    return InvalidRequest(request.operation, why, fields=("lifetime",), status=status)
-
-
-def _unknown_user(request: Request, status: int, _: ErrorBody) -> CoderdError:
-    why = "coderd knows no such user; correct the user's name."
-    return InvalidRequest(request.operation, why, fields=("user",), status=status)
-
-
 def _wrong_deployment(request: Request, status: int, _: ErrorBody) -> CoderdError:
     return _bad_license(request, "deployment", status)
 
 
 def _invalid_license(request: Request, status: int, error: ErrorBody) -> CoderdError:
-    for words, check in _LICENSE_CHECKS.items():
-        if words in error.detail:
-            return _bad_license(request, check, status)
-    return _bad_license(request, "other", status)
+    failed = [check for words, check in _LICENSE_CHECKS.items() if words in error.detail]
+    check: LicenseCheck = failed[0] if failed else "other"
+    return _bad_license(request, check, status)
 
 
 def _bad_license(request: Request, check: LicenseCheck, status: int) -> CoderdError:
@@ -272,10 +246,7 @@ _ROWS = (
     _Row(500, _duplicate_license, detail=r"licenses_jwt_key"),
     _Row(500, _not_empty, r"^Error deleting organization\.$"),
     _Row(500, _conflict, detail=r"duplicate key value violates unique constraint"),
-    _Row(
-        500,
-        _server_fault,
-        r"^An internal server error occurred|^Internal error|^Failed to |^Unable to ",
-    ),
+    _Row(500, _server_fault, r"^(An internal server error occurred|Internal error)"),
+    _Row(500, _server_fault, r"^(Failed|Unable) to "),
     _Row(500, _server_fault),
 )

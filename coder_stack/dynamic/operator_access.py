@@ -15,7 +15,7 @@ import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr
 
-from coder_stack.cluster.secret import SecretPlace
+from coder_stack.cluster.secret import SecretKeyRef
 from coder_stack.coderd import (
     BuildInfo,
     Coderd,
@@ -176,7 +176,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
 def _home(inputs: OperatorAccessInputs) -> str:
     place = inputs.connection.credential
-    return place.label if isinstance(place, SecretPlace) else ""
+    return place.label if isinstance(place, SecretKeyRef) else ""
 
 
 def _wait(session: Session, want: OperatorAccessInputs) -> BuildInfo:

@@ -12,7 +12,7 @@ import pulumi
 from pulumi import dynamic
 from pulumi.output import Unknown
 
-from coder_stack.cluster.secret import SecretAbsent, SecretPlace, read_value
+from coder_stack.cluster.secret import SecretAbsent, SecretKeyRef, read_value
 from coder_stack.coderd import CoderdError, Reason
 from coder_stack.console import warn
 from coder_stack.descriptors import SECRET_VALUE
@@ -44,7 +44,7 @@ class Content(PropsModel):
     """The reason in a sentence."""
 
 
-class SecretValueState(SecretPlace, Content):
+class SecretValueState(SecretKeyRef, Content):
     """The program gives the place, `check` the content; there is nothing else to keep."""
 
 
@@ -93,7 +93,7 @@ class SecretValueProvider(Provider):
     def delete(self, _id: str, _props: Props) -> None:
         """The Secret is somebody else's."""
 
-    def _look(self, step: str, place: SecretPlace, last: Content | None) -> Content:
+    def _look(self, step: str, place: SecretKeyRef, last: Content | None) -> Content:
         kept = _content(last) if last is not None else Content()
         try:
             value = read_value(place, self._config.kubernetes)
@@ -118,7 +118,7 @@ class SecretValueProvider(Provider):
 
 
 def _place(state: SecretValueState) -> tuple[Any, ...]:
-    return tuple(getattr(state, name) for name in SecretPlace.model_fields)
+    return tuple(getattr(state, name) for name in SecretKeyRef.model_fields)
 
 
 def _content(state: Content) -> Content:

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from coder_stack.cluster.secret import (
     SecretAbsent,
-    SecretPlace,
+    SecretKeyRef,
     read_secret,
     read_value,
 )
@@ -62,7 +62,7 @@ def account_problems(
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Look for the password. `moving`: a state of an earlier version may still hold it."""
     place = want.connection.credential
-    if not isinstance(place, SecretPlace):
+    if not isinstance(place, SecretKeyRef):
         return {}, [Problem("connection.credential", _NO_HOME)]
     try:
         declared = _declared(want, config)
@@ -96,7 +96,7 @@ def given_problems(session: Session, *, new: bool) -> tuple[SecretStr | None, li
     try:
         token = session.source.token()
     except NotAccepted as error:
-        if new and isinstance(place, SecretPlace) and _may_come(place, session.source.config):
+        if new and isinstance(place, SecretKeyRef) and _may_come(place, session.source.config):
             warn(f"{error.reason}: {error}")  # its namespace may come with this very update
             return None, []
         return None, [Problem("", f"{error.reason}: {error}")]
@@ -120,7 +120,7 @@ def own_token(
 ) -> SecretStr:
     """The token at home if coderd accepts it and it is the wanted one; else a new one."""
     place, way = want.connection.credential, session.connection.way
-    assert isinstance(place, SecretPlace), "check has refused anything else"  # noqa: S101
+    assert isinstance(place, SecretKeyRef), "check has refused anything else"  # noqa: S101
     account = _account(want)
     try:
         declared = _declared(want, config)
@@ -159,7 +159,7 @@ def next_step(known: OperatorAccessState) -> str:
     place = known.connection.credential
     if known.make_token or (place is None and not known.given):
         return "The next `pulumi up` makes another one."
-    if isinstance(place, SecretPlace):
+    if isinstance(place, SecretKeyRef):
         return f"Put a new one into {place.label}."
     command = command_to_set("token")
     return f"Set a new one with: {command}; then run `pulumi up`, or add --run-program."
@@ -183,7 +183,7 @@ def _declared(want: OperatorAccessInputs, config: StackConfig) -> SecretStr | No
 
 
 def _home(
-    place: SecretPlace,
+    place: SecretKeyRef,
     want: OperatorAccessInputs,
     old: OperatorAccessInputs | None,
     config: StackConfig,
@@ -205,7 +205,7 @@ def _home(
     return home
 
 
-def _may_come(place: SecretPlace, config: StackConfig) -> bool:
+def _may_come(place: SecretKeyRef, config: StackConfig) -> bool:
     """Whether nobody has made the Secret yet, so that this very update may."""
     try:
         read_secret(place, config.kubernetes)
@@ -214,7 +214,7 @@ def _may_come(place: SecretPlace, config: StackConfig) -> bool:
     return False
 
 
-def _made_up_password(known: OperatorAccessState | None, place: SecretPlace) -> SecretStr | None:
+def _made_up_password(known: OperatorAccessState | None, place: SecretKeyRef) -> SecretStr | None:
     """The password that an earlier version made up and kept in this state alone."""
     if known is None or known.password is None:
         return None

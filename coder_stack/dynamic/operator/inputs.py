@@ -2,7 +2,7 @@
 
 from pydantic import SecretStr
 
-from coder_stack.cluster.secret import SecretPlace
+from coder_stack.cluster.secret import SecretKeyRef
 from coder_stack.dynamic.runtime.props import PropsSecret
 from coder_stack.dynamic.runtime.session import CoderdInputs
 
@@ -19,7 +19,7 @@ class OperatorAccessInputs(CoderdInputs):
     """Make a token and keep it in the Secret that `connection.credential` names."""
     username: str = "admin"
     email: str = "admin@example.com"
-    password_secret: SecretPlace | None = None
+    password_secret: SecretKeyRef | None = None
     """Where the first user's password is, unless it is the stack config's `initialPassword`."""
     owner: str = ""
     """Tells this stack from others on the same coderd; part of a generated token name."""

@@ -6,7 +6,7 @@ Leaves alone tokens that were given, and how one is made (operator_account.py).
 
 from pydantic import SecretStr
 
-from coder_stack.cluster.secret import SecretAbsent, SecretPlace
+from coder_stack.cluster.secret import SecretAbsent, SecretKeyRef
 from coder_stack.coderd import CoderdError, NotFound, Unauthenticated
 from coder_stack.coderd.procedures.bootstrap import accepted, revoke, token_id
 from coder_stack.console import warn
@@ -24,7 +24,7 @@ def made_token(known: OperatorAccessState, config: StackConfig) -> SecretStr | N
     place = known.connection.credential
     if place is None:
         return None if known.given else known.token
-    if not (known.make_token and isinstance(place, SecretPlace)):
+    if not (known.make_token and isinstance(place, SecretKeyRef)):
         return None
     try:
         home = operator_secret.read(place, config.kubernetes)
@@ -52,7 +52,7 @@ def give_up(
         revoke(old.coderd.with_token(former), former)
     else:
         _keep_for_this_run(old, former, known.token_name)
-    if not isinstance(place, SecretPlace) or stays:
+    if not isinstance(place, SecretKeyRef) or stays:
         return
     try:
         # By another kubeconfig it may be the very Secret that is in use.
@@ -76,11 +76,11 @@ def leave(session: Session, known: OperatorAccessState, config: StackConfig) -> 
         if error.status is None:  # nobody knows it; a refused one is no longer worth anything
             warn(f'operator access: token "{known.token_name}" may still be in coderd: {error}')
     finally:
-        if isinstance(place, SecretPlace):
+        if isinstance(place, SecretKeyRef):
             _leave_home(place, known, config)
 
 
-def _leave_home(place: SecretPlace, known: OperatorAccessState, config: StackConfig) -> None:
+def _leave_home(place: SecretKeyRef, known: OperatorAccessState, config: StackConfig) -> None:
     """Delete the Secret, unless it holds the only copy of the first user's password (CP9)."""
     try:
         home = operator_secret.read(place, config.kubernetes)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import SecretStr
 
-from coder_stack.cluster.secret import SecretAbsent, SecretPlace
+from coder_stack.cluster.secret import SecretAbsent, SecretKeyRef
 from coder_stack.coderd import CoderdError, CredentialMissing, Unauthenticated
 from coder_stack.config_keys import command_to_set
 from coder_stack.dynamic.runtime.config import StackConfig
@@ -20,8 +20,8 @@ from coder_stack.dynamic.runtime.operator_secret import OperatorSecret, read
 
 __all__ = ["Credential", "OperatorToken", "Renewal", "Tokens"]
 
-Credential = Literal["config"] | SecretPlace
-Renewal = Callable[[SecretPlace, OperatorSecret], SecretStr]
+Credential = Literal["config"] | SecretKeyRef
+Renewal = Callable[[SecretKeyRef, OperatorSecret], SecretStr]
 """Makes a new token for the account in that Secret, and keeps it there."""
 _USE = "use the operator's token"
 

@@ -15,7 +15,7 @@ from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.cluster.secret import (
     SecretAbsent,
     SecretContent,
-    SecretPlace,
+    SecretKeyRef,
     apply_secret,
     delete_secret,
     read_secret,
@@ -58,7 +58,7 @@ _LABELS = {
 class OperatorAccount(Account):
     """The account as the Secret records it, with where its password is if not in the config."""
 
-    password_secret: SecretPlace | None = None
+    password_secret: SecretKeyRef | None = None
     owner: str = ""
     """The stack whose operator it is; empty if nobody said."""
 
@@ -74,7 +74,7 @@ class OperatorSecret:
     account: OperatorAccount | None = None
 
 
-def read(place: SecretPlace, stack: Kubeconfig) -> OperatorSecret:
+def read(place: SecretKeyRef, stack: Kubeconfig) -> OperatorSecret:
     """SecretAbsent if it is not there; a CoderdError if the API server cannot be asked."""
     content = read_secret(place, stack)
     annotations = content.metadata.annotations
@@ -92,7 +92,7 @@ def read(place: SecretPlace, stack: Kubeconfig) -> OperatorSecret:
     )
 
 
-def read_own(place: SecretPlace, stack: Kubeconfig) -> OperatorSecret:
+def read_own(place: SecretKeyRef, stack: Kubeconfig) -> OperatorSecret:
     """The same; nothing if it is not there yet, and a Conflict if somebody else made it."""
     try:
         there = read(place, stack)
@@ -118,7 +118,7 @@ def passwords(
 
 def renew(
     coderd: Coderd,
-    place: SecretPlace,
+    place: SecretKeyRef,
     config: StackConfig,
     way: str,
     account: OperatorAccount,
@@ -140,7 +140,7 @@ def renew(
     return token
 
 
-def keep(place: SecretPlace, stack: Kubeconfig, home: OperatorSecret) -> None:
+def keep(place: SecretKeyRef, stack: Kubeconfig, home: OperatorSecret) -> None:
     """Write the Secret. One that somebody else made is left alone."""
     operation = f"write {place.label}"
     read_own(place, stack)
@@ -159,7 +159,7 @@ def keep(place: SecretPlace, stack: Kubeconfig, home: OperatorSecret) -> None:
         raise NotFound(operation, why) from None
 
 
-def remove(place: SecretPlace, stack: Kubeconfig) -> None:
+def remove(place: SecretKeyRef, stack: Kubeconfig) -> None:
     """Delete the Secret if it is ours."""
     try:
         if read(place, stack).account is not None:

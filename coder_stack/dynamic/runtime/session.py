@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr, ValidationError, model_validator
 
-from coder_stack.cluster.secret import SecretPlace
+from coder_stack.cluster.secret import SecretKeyRef
 from coder_stack.cluster.service_proxy import ServiceProxy, service_proxy
 from coder_stack.coderd import (
     AnswerLost,
@@ -224,7 +224,7 @@ class Sessions:
         shared = self._of(connection, config)
         kept = own.get("token") if _way_in(own) == connection.way else None
 
-        def renewed(place: SecretPlace, home: OperatorSecret) -> SecretStr:
+        def renewed(place: SecretKeyRef, home: OperatorSecret) -> SecretStr:
             account = home.account
             assert account is not None, "only a Secret of ours is renewed"  # noqa: S101
             return operator_secret.renew(
