@@ -158,9 +158,10 @@ def _wrong_deployment(request: Request, status: int, _: ErrorBody) -> CoderdErro
 
 
 def _invalid_license(request: Request, status: int, error: ErrorBody) -> CoderdError:
-    failed = [check for words, check in _LICENSE_CHECKS.items() if words in error.detail]
-    check: LicenseCheck = failed[0] if failed else "other"
-    return _bad_license(request, check, status)
+    for words, check in _LICENSE_CHECKS.items():
+        if words in error.detail:
+            return _bad_license(request, check, status)
+    return _bad_license(request, "other", status)
 
 
 def _bad_license(request: Request, check: LicenseCheck, status: int) -> CoderdError:
