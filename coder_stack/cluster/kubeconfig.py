@@ -85,15 +85,12 @@ class LoadedKubeconfig:
 
 
 def kubeconfig_files(which: Kubeconfig, environment: Mapping[str, str]) -> list[Path]:
-    """List the files to read: several if KUBECONFIG names several.
-
-    None inside a pod that has no kubeconfig: there the service account serves.
-    """
+    """List the files to read, as kubectl finds them; none if a pod's service account serves."""
     if which.kubeconfig is not None:
         return [Path(which.kubeconfig).expanduser()]
     names = environment.get("KUBECONFIG") or "~/.kube/config"
     files = [Path(name).expanduser() for name in names.split(os.pathsep) if name]
-    in_pod = "KUBERNETES_SERVICE_HOST" in environment
+    in_pod = which.context is None and "KUBERNETES_SERVICE_HOST" in environment
     return [] if in_pod and not any(file.exists() for file in files) else files
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from coder_stack.cluster.preflight import check_serves
 from coder_stack.settings import ConfigError, Settings
+from tests.provider.api_server import write_kubeconfig
 
 ROUTE = {"accessUrl": "https://coder.test", "httpRoute": {"parentRefs": [{"name": "edge"}]}}
 MONITOR: dict[str, Any] = {"serviceMonitor": {}}
@@ -75,17 +75,8 @@ def cluster(answers: dict[str, tuple[int, dict[str, Any]]]) -> Iterator[ApiServe
 
 
 def settings(folder: Path, port: int, control_plane: dict[str, Any]) -> Settings:
-    path = folder / "kubeconfig"
-    content = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "here",
-        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
-        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
-        "users": [{"name": "u", "user": {"token": "hush-hush"}}],
-    }
-    path.write_text(yaml.safe_dump(content))
-    whole = {"kubernetes": {"kubeconfig": str(path)}, "controlPlane": control_plane}
+    path = write_kubeconfig(folder, f"http://127.0.0.1:{port}")
+    whole = {"kubernetes": {"kubeconfig": path}, "controlPlane": control_plane}
     return Settings.model_validate(whole, by_alias=True, by_name=False)
 
 

@@ -57,7 +57,7 @@ def server(status: int, tls: ssl.SSLContext | None = None) -> Iterator[str]:
 
     class Server(http.server.HTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
-            """A client that does not trust the certificate hangs up."""
+            """Ignore clients that hang up because they do not trust the certificate."""
 
     with Server(("127.0.0.1", 0), Handler) as listening:
         if tls is not None:
@@ -75,7 +75,7 @@ def server(status: int, tls: ssl.SSLContext | None = None) -> Iterator[str]:
 
 @pytest.mark.parametrize("status", [200, 401, 403, 503])
 def test_any_answer_will_do(tmp_path: Path, status: int) -> None:
-    """Whether we may do anything there is for the API server to say, with the real credentials."""
+    """The preflight sends no credentials: the API server decides about rights later."""
     with server(status) as url:
         check_answers(KubernetesSettings(kubeconfig=str(write_kubeconfig(tmp_path, url))), {})
 
@@ -149,7 +149,7 @@ def test_inside_a_pod_no_kubeconfig_is_needed(tmp_path: Path) -> None:
 
 @pytest.fixture
 def named(tmp_path: Path) -> Iterator[tuple[int, str]]:
-    """An API server whose certificate is for a name that no resolver knows: port and authority."""
+    """Run an API server whose certificate has an unknown host; yield its port and authority."""
     authority, key = certificate(tmp_path, "server", "api.cluster.test")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(authority, key)

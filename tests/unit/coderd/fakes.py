@@ -1,4 +1,4 @@
-"""A coderd made of a function, a clock that stands still, and secrets that must never be seen."""
+"""A fake coderd, a fake clock, and secrets that must never be printed."""
 
 import threading
 import traceback
@@ -25,7 +25,7 @@ Handler = Callable[[httpx.Request], httpx.Response]
 
 
 class FakeClock:
-    """Time that passes only in sleep() and pass_time(), for each thread on its own."""
+    """A clock per thread that only sleep() and pass_time() move."""
 
     def __init__(self) -> None:
         self._local = threading.local()
@@ -73,7 +73,7 @@ def coderd(
 
 
 def answer(status: int, body: Any = None, *, ours: bool = True, **headers: str) -> httpx.Response:
-    """An answer of coderd, or (ours=False) of something that lacks coderd's mark."""
+    """Build a response of coderd, or (ours=False) one without coderd's version header."""
     mark = {"X-Coder-Build-Version": "v2.30.0+abc1234"} if ours else {}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     if isinstance(body, bytes):
@@ -91,7 +91,7 @@ def message(text: str, detail: str = "", fields: Iterable[str] = ()) -> dict[str
 
 
 def always(response: httpx.Response) -> Handler:
-    """Each request gets a fresh copy: a response can be read once."""
+    """Answer each request with a copy, because a response can be read only once."""
 
     def handler(_: httpx.Request) -> httpx.Response:
         return httpx.Response(
@@ -102,14 +102,14 @@ def always(response: httpx.Response) -> Handler:
 
 
 def shown(error: BaseException) -> str:
-    """Everything of an error that could get printed somewhere."""
+    """Return everything of an error that could be printed."""
     return "\n".join(
         [str(error), repr(error), *traceback.format_exception(error), repr(vars(error))]
     )
 
 
 def error_of(call: Callable[[], object]) -> CoderdError:
-    """The error that the call must end in."""
+    """Return the error that the call must raise."""
     try:
         result = call()
     except CoderdError as error:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass
 class HammerReport:
-    """What the callers believe when all is over."""
+    """What the callers know at the end."""
 
     held: dict[str, SecretStr] = field(default_factory=dict[str, SecretStr])
     deleted: set[str] = field(default_factory=set[str])
@@ -40,7 +40,7 @@ def hammer(
     tries: int = 50,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> HammerReport:
-    """All threads share one client; every third key is deleted again."""
+    """Share one client between all threads; delete every third key again."""
     with make_client() as client:
         load = _Load(client, organization, tries, monotonic)
         with ThreadPoolExecutor(threads) as pool:

@@ -1,4 +1,4 @@
-"""Coderd's error tables, row by row: what is asked, what it answers, and which leaf that is."""
+"""Coderd's error responses: the method, the response, and the error that it means."""
 
 from coder_stack.coderd import (
     CoderdError,

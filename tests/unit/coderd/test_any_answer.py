@@ -1,4 +1,4 @@
-"""Whatever comes back, a call ends in a model or a typed error, and no secret is in its words."""
+"""Any response ends in a model or a typed error, and no message holds a secret."""
 
 import json
 from typing import Any
@@ -130,7 +130,7 @@ def replaced(value: Any, at: tuple[str | int, ...], new: Any) -> Any:
 @relaxed
 @given(method=st.sampled_from(sorted(EVERY_CALL)), new=JSON, data=st.data())
 def test_a_good_answer_with_one_wrong_value(method: str, new: Any, data: st.DataObject) -> None:
-    """Nearly right is where a parser trips: one value of a good answer is swapped for anything."""
+    """Replace one value of a good response: parsers fail on what is nearly right."""
     status, body = GOOD[method]
     if not isinstance(body, bytes):
         at = data.draw(st.sampled_from(paths(body)))

@@ -1,4 +1,4 @@
-"""CP8: where a client may go with a secret, and what it takes along."""
+"""CP8: where the client may send secrets, and which headers it sends."""
 
 import json
 import ssl
@@ -174,7 +174,7 @@ def test_no_secret_shows_in_a_connection_or_a_client() -> None:
 
 
 def test_cookies_are_neither_kept_nor_sent() -> None:
-    """On the server the cookie beats the header: a kept one would make us another user."""
+    """Coderd prefers a cookie to the header: a kept one would make us another user."""
     server = Recorder("login", set_cookie="coder_session_token=stolen; Path=/; HttpOnly")
     client = coderd(server)
 
@@ -318,7 +318,7 @@ def test_secrets_in_the_librarys_errors_stay_there() -> None:
 
 
 def test_answers_of_a_later_coderd_are_read() -> None:
-    """Unknown fields are ignored, wherever they stand."""
+    """Unknown fields are ignored everywhere."""
     new = {"fresh": [1, {"a": None}]}
 
     assert coderd(lambda _: answer(200, BUILD | new)).build_info().version == "v2.30.0+abc1234"

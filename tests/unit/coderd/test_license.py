@@ -1,4 +1,4 @@
-"""What a license says about itself, and what pre-flight makes of it (L3, L6, L8)."""
+"""The claims of a license, and the problems found in them (L3, L6, L8)."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the client makes of coderd's good answers."""
+"""How the client reads coderd's successful responses."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -158,7 +158,7 @@ def test_a_proxy_is_updated_with_all_its_texts() -> None:
 
 
 def test_an_organization_is_updated_in_what_is_given() -> None:
-    """Absent is "keep it" to coderd, and an empty description is an empty description."""
+    """Coderd keeps what is absent, and stores an empty description."""
     sent: list[Any] = []
 
     def server(request: httpx.Request) -> httpx.Response:

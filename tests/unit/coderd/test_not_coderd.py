@@ -1,4 +1,4 @@
-"""Answers that coderd did not give, or never gives: told apart, and never taken for its word."""
+"""Responses that are not coderd's are never taken for coderd's."""
 
 import httpx
 import pytest
@@ -31,7 +31,7 @@ def test_U1_a_404_of_an_ingress_or_gateway_is_never_gone(method: str, body: byte
 
 @pytest.mark.parametrize("status", [401, 403, 409])
 def test_U1_refusals_of_a_gateway_are_not_coderds(status: int) -> None:
-    """A 401 of something in front must not make the program renew a token that is good."""
+    """A 401 from something in front of coderd must not make the program renew a good token."""
     client = coderd(always(answer(status, {"message": "Unauthorized"}, ours=False)))
 
     error = error_of(lambda: EVERY_CALL["user"](client))

@@ -1,10 +1,10 @@
-"""The vocabulary of reasons: one word for each leaf, and fewer for conditions."""
+"""Reasons: one for each error, and fewer for conditions."""
 
 import pytest
 
 from coder_stack.coderd import CoderdError, Reason, entitlements_reason, errors, license_reason
 
-# The whole vocabulary: leaf, word, and whether the same call fails again until somebody acts.
+# Each error, its reason, and whether the same request fails again until somebody acts.
 LEAVES = [
     (errors.AnswerLost, "AnswerLost", False),
     (errors.ApiServerRefused, "ApiServerRefused", True),
@@ -37,7 +37,7 @@ def test_each_leaf_has_one_word(leaf: type[CoderdError], word: str, permanent: b
 
 
 def test_the_vocabulary_is_complete() -> None:
-    """Every error class with a word is listed, every word but those of conditions alone is used."""
+    """Every error has a reason here, and every reason but those of conditions has an error."""
 
     def below(parent: type[CoderdError]) -> set[type[CoderdError]]:
         return {parent}.union(*(below(child) for child in parent.__subclasses__()))

@@ -1,4 +1,4 @@
-"""Every row of coderd's error tables ends in the one leaf that fits it, with what helps."""
+"""Every error response of coderd becomes the right error, with the next step."""
 
 import pytest
 
@@ -80,7 +80,7 @@ def test_not_entitled_names_the_feature_that_gates_the_route() -> None:
 
 
 def test_an_invalid_request_names_only_fields_that_the_request_has() -> None:
-    """The names in the answer are the server's text: one that we did not send is not repeated."""
+    """The message repeats only field names that we sent, not the server's text."""
     body = message("Validation failed.", fields=["icon", "name", "somebody-elses-words"])
     client = coderd(always(answer(400, body)))
 
@@ -112,7 +112,7 @@ def test_a_401_says_which_credential_was_not_accepted(method: str, credential: s
     ],
 )
 def test_CP6_single_sign_on_only_is_no_wrong_password(said: str, sentence: str) -> None:
-    """Another password would not help, so none is asked for."""
+    """Another password would not help, so the message does not ask for one."""
     client = coderd(always(answer(403, message(said))))
 
     error = error_of(lambda: EVERY_CALL["login"](client))
@@ -124,7 +124,7 @@ def test_CP6_single_sign_on_only_is_no_wrong_password(said: str, sentence: str) 
 
 
 def test_an_organization_that_holds_something_says_what() -> None:
-    """Only kinds that are known are repeated, with their numbers: the rest is the server's text."""
+    """The message repeats only known kinds and their numbers, not the server's text."""
     held = "1 workspace, 12 members, 2 provisioner keys, 3 SECRETS"
     client = coderd(always(answer(500, message(UNDELETED, HOLDS.format(held)))))
 

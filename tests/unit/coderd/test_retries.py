@@ -1,4 +1,4 @@
-"""U2: what is tried again, how long it waits, when it gives up; and what is never tried again."""
+"""U2: which requests are retried, how long the client waits, and when it gives up."""
 
 import contextlib
 from collections.abc import Iterator

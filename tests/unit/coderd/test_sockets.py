@@ -52,7 +52,7 @@ def reply(
 def listening(
     handle: Handle, tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """A server on a free port of this machine; gives the port and the headers it has seen."""
+    """Run a server on a free port; yield the port and the headers it has seen."""
     seen: list[dict[str, str]] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -68,7 +68,7 @@ def listening(
 
     class Server(http.server.ThreadingHTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
-            """A client that hangs up is what some of these tests are about."""
+            """Ignore clients that hang up, as some of these tests do."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
         if tls is not None:
@@ -119,7 +119,7 @@ def test_CP8_another_certificate_is_not_trusted(tmp_path: Path) -> None:
 
 
 def test_CP8_the_api_server_gets_the_kubeconfigs_credentials(tmp_path: Path) -> None:
-    """A client certificate, a bearer token asked anew each time, and our own token beside."""
+    """A client certificate, a fresh bearer token for each request, and coderd's own token."""
     client_cert, client_key = certificate(tmp_path, "client")
     context, ca = server_tls(tmp_path, client_ca=client_cert)
     bearers = iter([SecretStr("first"), SecretStr("second")])
@@ -204,7 +204,7 @@ def test_this_machine_is_reached_without_the_proxy_of_the_environment(
 
 
 def test_L9_no_secret_is_in_the_debug_log(caplog: pytest.LogCaptureFixture) -> None:
-    """The library logs the headers of answers; a login's answer sets the session as a cookie."""
+    """The library logs response headers, and a login sets the session as a cookie."""
     caplog.set_level(logging.DEBUG)
     session = "sessionses-SECRETsession"
     cookie = f"coder_session_token={session}; Path=/; HttpOnly"

@@ -1,4 +1,4 @@
-"""One client under many threads and many faults: nothing lost, nothing doubled, deadlines kept."""
+"""One client, many threads and many faults: no key is lost or doubled, deadlines are kept."""
 
 import json
 import random
