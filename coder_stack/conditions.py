@@ -29,6 +29,7 @@ __all__ = [
     "feature_entitled",
     "license_applied",
     "operator_access_ready",
+    "organization_ready",
     "provisioner_key_ready",
     "proxy_healthy",
     "proxy_registered",
@@ -38,8 +39,8 @@ __all__ = [
 
 ConditionStatus = Literal["True", "False", "Unknown"]
 ConditionReason = Literal[
-    "AllReady", "Applied", "ChangeDeferred", "Connected", "Entitled", "Found", "GracePeriod",
-    "Healthy", "Issued", "LastKnown", "LoggedIn", "NotSeen", "Ready", "Registered",
+    "AllReady", "Applied", "ChangeDeferred", "Connected", "Created", "Entitled", "Found",
+    "GracePeriod", "Healthy", "Issued", "LastKnown", "LoggedIn", "NotSeen", "Ready", "Registered",
     "RotationDeferred", "ScaledToZero", "SeveralReasons", "TooFew", "Unhealthy", "Unreachable",
     "Unregistered", "VersionSkew", "Written",
 ]  # fmt: skip
@@ -246,6 +247,26 @@ def proxy_registered(
         who = "The registration"
         return _kept(kind, component, who, "ChangeDeferred", deferred, reason)
     return _good(kind, component, "Registered", "Known to coderd.")
+
+
+def organization_ready(
+    component: str,
+    *,
+    provisioned: bool,
+    reason: str,
+    deferred: Sequence[str],
+    allowed: bool = False,
+) -> Condition:
+    """Judge whether it is in coderd; `allowed` as in `provisioner_key_ready`."""
+    kind = "OrganizationReady"
+    if allowed and not provisioned:
+        return _absent(kind, component, "The organization was deleted; the next update creates it.")
+    if not provisioned:
+        return _not_entitled(kind, component, "Nothing is created without entitlement.")
+    if deferred or reason:
+        who = "The organization"
+        return _kept(kind, component, who, "ChangeDeferred", deferred, reason)
+    return _good(kind, component, "Created", "Known to coderd.")
 
 
 def proxy_healthy(component: str, *, provisioned: bool, health: str) -> Condition:

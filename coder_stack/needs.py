@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from coder_stack.conditions import LicenseFacts
-from coder_stack.features import (
-    EXTERNAL_PROVISIONERS,
-    HIGH_AVAILABILITY,
-    MULTIPLE_ORGANIZATIONS,
-    WORKSPACE_PROXIES,
-)
+from coder_stack.descriptors import DESCRIPTORS
+from coder_stack.features import HIGH_AVAILABILITY, MULTIPLE_ORGANIZATIONS
 from coder_stack.settings import Settings
 
 __all__ = ["needed_features", "needs_output"]
@@ -20,20 +16,20 @@ __all__ = ["needed_features", "needs_output"]
 
 def needed_features(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return each needed feature with what in the config needs it."""
-    organizations = sorted({each.organization for each in settings.provisioners})
     found = {
-        HIGH_AVAILABILITY: (
-            ("controlPlane.replicas",) if settings.control_plane.replicas > 1 else ()
-        ),
-        EXTERNAL_PROVISIONERS: tuple(f"provisioner/{p.name}" for p in settings.provisioners),
-        WORKSPACE_PROXIES: tuple(f"proxy/{p.name}" for p in settings.proxies),
-        # One organization needs no license, whatever its name.
-        MULTIPLE_ORGANIZATIONS: (
-            tuple(f"organization/{name}" for name in organizations)
-            if len(organizations) > 1
-            else ()
-        ),
+        each.feature: tuple(
+            f"{each.component}/{item.name}" for item in getattr(settings, each.config_list)
+        )
+        for each in DESCRIPTORS.values()
+        if each.feature and each.config_list
     }
+    if settings.control_plane.replicas > 1:
+        found[HIGH_AVAILABILITY] = ("controlPlane.replicas",)
+    used = {each.organization for each in settings.provisioners}
+    # One organization needs no license, whatever its name.
+    if len(used) > 1:
+        named = {f"organization/{name}" for name in used}
+        found[MULTIPLE_ORGANIZATIONS] = tuple(sorted({*found[MULTIPLE_ORGANIZATIONS], *named}))
     return {feature: users for feature, users in found.items() if users}
 
 

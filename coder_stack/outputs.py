@@ -9,6 +9,7 @@ from typing import Any
 
 import pulumi
 
+from coder_stack.components.parts.status import summary_of
 from coder_stack.stack import CoderStack
 
 __all__ = ["exports"]
@@ -35,6 +36,7 @@ def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
         "entitlementsCheckedAt": operator.entitlements.checked_at,
         "entitlementsStale": operator.entitlements.stale,
         "needs": stack.needs,
+        "organizations": [summary_of(each) for each in stack.organization_statuses],
         "provisioners": [each.summary for each in stack.provisioners],
         "proxies": [each.summary for each in stack.proxies],
         "conditions": stack.conditions,

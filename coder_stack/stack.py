@@ -14,6 +14,7 @@ from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.coderd.connection import direct_url
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs, credential_of
+from coder_stack.components.organization import organization_status
 from coder_stack.components.parts.ownership import Ownership
 from coder_stack.components.parts.status import Status
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
@@ -21,11 +22,12 @@ from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
 from coder_stack.conditions import LicenseFacts, aggregate, feature_entitled
 from coder_stack.dynamic.feature_gate import FeatureGate
+from coder_stack.dynamic.organization import Organization
 from coder_stack.dynamic.secret_value import SecretValue
-from coder_stack.features import HIGH_AVAILABILITY
+from coder_stack.features import HIGH_AVAILABILITY, MULTIPLE_ORGANIZATIONS
 from coder_stack.naming import operator_secret_name
 from coder_stack.needs import needed_features, needs_output
-from coder_stack.settings import ProvisionerSettings, Settings
+from coder_stack.settings import OrganizationSettings, ProvisionerSettings, Settings
 
 __all__ = ["CoderStack", "StackSecrets"]
 
@@ -55,6 +57,9 @@ class CoderStack(pulumi.ComponentResource):
     settings: Settings
     control_plane: ControlPlane
     operator: Operator
+    organizations: dict[str, Organization]
+    """Those that this stack declares, by name."""
+    organization_statuses: list[pulumi.Output[Status]]
     provisioners: list[Provisioner]
     proxies: list[WorkspaceProxy]
     reconcile_job: ReconcileJob | None
@@ -93,6 +98,13 @@ class CoderStack(pulumi.ComponentResource):
             self._in_cluster,
         )
         self.operator = self._operator(secrets, list(needed))
+        self.organizations = {
+            each.name: self._organization(each) for each in settings.organizations
+        }
+        self.organization_statuses = [
+            organization_status(name, each, self.operator.license_facts)
+            for name, each in self.organizations.items()
+        ]
         self.provisioners = [self._provisioner(each) for each in settings.provisioners]
         self.proxies = [
             WorkspaceProxy(
@@ -161,6 +173,23 @@ class CoderStack(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self),
         )
 
+    def _organization(self, settings: OrganizationSettings) -> Organization:
+        prefix = f"{self._name}-organization-"
+        former = settings.former_name and pulumi.Alias(name=f"{prefix}{settings.former_name}")
+        return Organization(
+            f"{prefix}{settings.name}",
+            connection=self.operator.handle.connection,
+            name=settings.name,
+            deployment_id=self.operator.handle.deployment_id,
+            display_name=settings.display_name,
+            description=settings.description,
+            icon=settings.icon,
+            adopt=settings.adopt,
+            deletion=settings.deletion,
+            enabled=self.operator.handle.entitled(MULTIPLE_ORGANIZATIONS),
+            opts=pulumi.ResourceOptions(parent=self, aliases=[former] if former else None),
+        )
+
     def _provisioner(self, settings: ProvisionerSettings) -> Provisioner:
         name = f"{self._name}-provisioner-{settings.name}"
         adopted = None
@@ -181,6 +210,7 @@ class CoderStack(pulumi.ComponentResource):
                 url=self.control_plane.url,
                 namespace=self.control_plane.namespace,
                 adopted_material=adopted,
+                organization=self.organizations.get(settings.organization),
             ),
             self._in_cluster,
         )
@@ -211,7 +241,9 @@ class CoderStack(pulumi.ComponentResource):
             return [each.model_dump() for each in (*every, aggregate(every))]
 
         return pulumi.Output.all(
-            self.operator.license_facts, *(each.status for each in components)
+            self.operator.license_facts,
+            *(each.status for each in components),
+            *self.organization_statuses,
         ).apply(lambda known: combined(known[0], known[1:]))
 
 

@@ -25,7 +25,7 @@ _DEPLOYMENT = "/apis/apps/v1/namespaces/coder/deployments/coder"
 _KEYS = "/api/v2/organizations/coder/provisionerkeys"
 _MERGE = {"Content-Type": "application/strategic-merge-patch+json"}
 # As in Pulumi.sandbox.yaml.
-_PROVISIONER, _PROXY = "eu", "sydney"
+_PROVISIONER, _PROXY, _ORGANIZATION = "eu", "sydney", "research"
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,12 @@ def _proxy(clients: Clients) -> str:
     return f"the workspace proxy {_PROXY} is deleted in coderd"
 
 
+def _organization(clients: Clients) -> str:
+    change = {"name": f"{_ORGANIZATION}-labs", "description": "Renamed by hand."}
+    _checked(clients.coderd.patch(f"/api/v2/organizations/{_ORGANIZATION}", json=change))
+    return f"the organization {_ORGANIZATION} is renamed to {change['name']} in coderd"
+
+
 def _token(clients: Clients) -> str:
     listed: list[dict[str, Any]] = (
         _checked(clients.coderd.get("/api/v2/users/me/keys/tokens")).json() or []
@@ -139,6 +145,7 @@ BREAKAGES: Mapping[str, Callable[[Clients], str]] = MappingProxyType(
         "secret": _secret,
         "tags": _tags,
         "proxy": _proxy,
+        "organization": _organization,
         "token": _token,
     }
 )

@@ -26,7 +26,7 @@ __all__ = [
     "Message",
     "NewProvisionerKey",
     "NewToken",
-    "Organization",
+    "OrganizationRecord",
     "ProvisionerDaemon",
     "ProxyRecord",
     "ProxyStatus",
@@ -153,7 +153,7 @@ class User(ApiModel):
         return any(role.name == "owner" for role in self.roles)
 
 
-class Organization(ApiModel):
+class OrganizationRecord(ApiModel):
     """An organization; a fresh database has one, named `coder`."""
 
     id: UUID

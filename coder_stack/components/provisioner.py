@@ -35,6 +35,7 @@ from coder_stack.conditions import (
     secret_ready,
 )
 from coder_stack.dynamic.daemons_connected import DaemonsConnected
+from coder_stack.dynamic.organization import Organization
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 from coder_stack.environment import DAEMON_KEY, DAEMON_NAME, URL
 from coder_stack.features import EXTERNAL_PROVISIONERS
@@ -58,6 +59,8 @@ class ProvisionerArgs:
     """Default namespace: coderd's."""
     adopted_material: pulumi.Input[str] | None = None
     """The key in the Secret `key.adoptSecret`; a secret."""
+    organization: Organization | None = None
+    """The organization, if this stack declares it."""
 
 
 class Provisioner(pulumi.ComponentResource):
@@ -114,20 +117,29 @@ class Provisioner(pulumi.ComponentResource):
 
     def _key(self) -> ProvisionerKey:
         key, operator = self._settings.key, self._args.operator
+        organization = self._args.organization
         return ProvisionerKey(
             f"{self._name}-key",
             connection=operator.connection,
-            organization=self._settings.organization,
+            organization=organization.name if organization else self._settings.organization,
+            organization_id=organization.organization_id if organization else None,
             base_name=key.name or self._settings.name,
             exact_name=key.exact_name,
             tags=key.tags,
             deployment_id=operator.deployment_id,
             trigger=key.rotation,
             rotate_after_days=key.rotate_after_days,
-            enabled=operator.entitled(EXTERNAL_PROVISIONERS),
+            enabled=self._enabled(),
             adopt_material=self._args.adopted_material,
             opts=self._workload.child_options(),
         )
+
+    def _enabled(self) -> pulumi.Output[bool]:
+        """Tell whether the license allows daemons, and the organization to have them in."""
+        allowed = self._args.operator.entitled(EXTERNAL_PROVISIONERS)
+        if self._args.organization is None:
+            return allowed
+        return pulumi.Output.all(allowed, self._args.organization.provisioned).apply(all)
 
     def _secret(self) -> core.v1.Secret:
         key = self._settings.key

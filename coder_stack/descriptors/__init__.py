@@ -8,6 +8,7 @@ from coder_stack.descriptors.descriptor import TYPE_PREFIX, Descriptor
 from coder_stack.descriptors.entitlements import ENTITLEMENTS
 from coder_stack.descriptors.license import LICENSE
 from coder_stack.descriptors.operator_access import OPERATOR_ACCESS
+from coder_stack.descriptors.organization import ORGANIZATION
 from coder_stack.descriptors.provisioner_key import PROVISIONER_KEY
 from coder_stack.descriptors.readers import DAEMONS_CONNECTED, FEATURE_GATE, PROXY_HEALTH
 from coder_stack.descriptors.secret_value import SECRET_VALUE
@@ -20,6 +21,7 @@ __all__ = [
     "FEATURE_GATE",
     "LICENSE",
     "OPERATOR_ACCESS",
+    "ORGANIZATION",
     "PROVISIONER_KEY",
     "PROXY_HEALTH",
     "SECRET_VALUE",
@@ -32,6 +34,7 @@ DESCRIPTORS = {
     each.type: each
     for each in (
         *(OPERATOR_ACCESS, LICENSE, ENTITLEMENTS, FEATURE_GATE, SECRET_VALUE),
+        ORGANIZATION,
         *(PROVISIONER_KEY, DAEMONS_CONNECTED, WORKSPACE_PROXY, PROXY_HEALTH),
     )
 }

@@ -67,6 +67,10 @@ class Descriptor:
     """Inputs that hold a secret and that no state keeps."""
     feature: str | None = None
     """The licensed feature that it needs."""
+    config_list: str | None = None
+    """The setting that lists what needs the feature."""
+    component: str = ""
+    """What conditions call one entry of that list, before its name."""
     drift_outputs: tuple[str, ...] = ()
     """Outputs that a refresh may find changed, and that are drift though no input differs."""
     cause: Callable[[Drift, StackFacts], str | None] | None = None

@@ -46,5 +46,7 @@ PROVISIONER_KEY = Descriptor(
     secret_fields=("material",),
     secret_inputs=("adopt_material",),
     feature=EXTERNAL_PROVISIONERS,
+    config_list="provisioners",
+    component="provisioner",
     cause=_cause,
 )

@@ -29,5 +29,7 @@ WORKSPACE_PROXY = Descriptor(
     noun="workspace proxy",
     secret_fields=("proxy_token",),
     feature=WORKSPACE_PROXIES,
+    config_list="proxies",
+    component="proxy",
     cause=_cause,
 )

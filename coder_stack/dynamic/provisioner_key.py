@@ -217,6 +217,7 @@ class ProvisionerKey(CoderdResource, descriptor=PROVISIONER_KEY):
         organization: pulumi.Input[str],
         base_name: pulumi.Input[str],
         deployment_id: pulumi.Input[str],
+        organization_id: pulumi.Input[str] | None = None,
         exact_name: bool = False,
         tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None,
         trigger: pulumi.Input[str] | None = None,
@@ -228,6 +229,7 @@ class ProvisionerKey(CoderdResource, descriptor=PROVISIONER_KEY):
         props = {
             "connection": connection,
             "organization": organization,
+            "organization_id": organization_id,
             "base_name": base_name,
             "owner": _this_stack(),
             "exact_name": exact_name,

@@ -28,9 +28,8 @@ from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.licensed import (
     NOT_PROVISIONED,
     LicensedInputs,
-    closed_again,
     first_opens,
-    report_deferred,
+    settled_by_license,
 )
 from coder_stack.dynamic.runtime.props import Known, Problem, Props, PropsSecret
 from coder_stack.dynamic.runtime.provider import CoderdProvider
@@ -95,17 +94,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         if session is not None and isinstance(name := request.known.get("name"), str):
             _WANTED.add(session.connection, name.lower())
         problems, values = _problems(request.known), _looks(request.known)
-        want, old = request.whole, request.old
-        if want is None:
-            kept = {"provisioned": old.provisioned, "deferred": old.deferred} if old else {}
-            return {**values, **kept}, problems
-        if old is not None and closed_again(want.enabled, old):
-            wanted = {**dict(want), **values}
-            late = tuple(sorted(n for n in _TEXTS if wanted[n] != getattr(old, n)))
-            frozen = {name: getattr(old, name) for name in _TEXTS}
-            report_deferred(self.label(want), late)
-            return {**frozen, "provisioned": True, "deferred": late}, problems
-        return {**values, "provisioned": want.enabled, "deferred": ()}, problems
+        return settled_by_license(self.label, request.whole, request.old, values, _TEXTS), problems
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
         """Only what was a place in the graph becomes another object: a real one."""

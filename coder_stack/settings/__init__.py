@@ -25,6 +25,7 @@ from coder_stack.settings.control_plane import (
 from coder_stack.settings.drift import DriftSettings, IgnoreRule
 from coder_stack.settings.hints import hints
 from coder_stack.settings.loading import SECRETS, ConfigError, load
+from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Part, SecretRef
 from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
@@ -48,6 +49,7 @@ __all__ = [
     "LicenseSecret",
     "LicenseSettings",
     "NetworkPolicy",
+    "OrganizationSettings",
     "Part",
     "PasswordSecret",
     "PodDisruptionBudget",

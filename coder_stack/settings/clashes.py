@@ -54,8 +54,7 @@ def clashes(draft: Draft, secrets: Collection[str] = ()) -> Iterator[Clash]:
     """Return all clashes with their full paths. `secrets` are the keys of secret config."""
     for path, part in draft.parts.items():
         yield from _within(path, part, draft.invalid.get(path, ()))
-    for kind in (ProvisionerSettings, ProxySettings):
-        yield from _names(draft, kind)
+    yield from _names(draft)
     yield from _key_names(draft)
     yield from _objects(draft)
     yield from _workspace_namespaces(draft)
@@ -81,10 +80,16 @@ def _repeated(names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]
             yield path, name, earlier
 
 
-def _names(draft: Draft, kind: type[ProvisionerSettings] | type[ProxySettings]) -> Iterator[Clash]:
-    named = ((f"{path}.name", part.name) for path, part in draft.all(kind).items())
-    for path, name, earlier in _repeated(named):
-        yield Clash(path, f'must be unique: {earlier} already uses "{name}"')
+def _names(draft: Draft) -> Iterator[Clash]:
+    """Names are unique in each list of the config."""
+    lists: dict[str, list[tuple[str, str]]] = {}
+    for path, part in draft.parts.items():
+        if "[" in path:
+            named = (f"{path}.name", str(getattr(part, "name", "")))
+            lists.setdefault(path.partition("[")[0], []).append(named)
+    for used in lists.values():
+        for path, name, earlier in _repeated(used):
+            yield Clash(path, f'must be unique: {earlier} already uses "{name}"')
 
 
 def _key_names(draft: Draft) -> Iterator[Clash]:

@@ -9,6 +9,7 @@ from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.clashes import Draft, clashes
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
+from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Clash, Part
 from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
@@ -45,6 +46,9 @@ class Settings(Part):
         default=AccessSettings(), description="How Pulumi connects to coderd."
     )
     license: LicenseSettings = Field(default=LicenseSettings(), description="The license.")
+    organizations: tuple[OrganizationSettings, ...] = Field(
+        default=(), strict=False, description="Organizations."
+    )
     provisioners: tuple[ProvisionerSettings, ...] = Field(
         default=(), strict=False, description="External provisioners."
     )
@@ -70,7 +74,11 @@ _ONE: Mapping[str, type[Part]] = {
     "access": AccessSettings,
     "license": LicenseSettings,
 }
-_MANY: Mapping[str, type[Part]] = {"provisioners": ProvisionerSettings, "proxies": ProxySettings}
+_MANY: Mapping[str, type[Part]] = {
+    "organizations": OrganizationSettings,
+    "provisioners": ProvisionerSettings,
+    "proxies": ProxySettings,
+}
 
 
 def parts_of(given: Mapping[str, Any]) -> Iterator[tuple[str, type[Part], Any]]:

@@ -17,8 +17,8 @@ import uvicorn
 from sandbox.coderd import storage
 from sandbox.coderd.application import Application
 from sandbox.coderd.faults import FaultError
-from sandbox.coderd.rules import license_key, organizations, permissions, sessions, users
-from sandbox.coderd.rules.body import Body, read
+from sandbox.coderd.rules import license_key, permissions, sessions, users
+from sandbox.coderd.rules.body import Body
 from sandbox.coderd.rules.clock import MovableClock
 from sandbox.coderd.rules.licenses import add_license
 from sandbox.coderd.rules.state import CoderdState, ServerFlags, new_state
@@ -47,8 +47,6 @@ class Options:
     fresh: bool = False
     faults: Path | None = None
     state: Path | None = None
-    organizations: tuple[str, ...] = ()
-    """Organizations that exist from the start, besides the default one."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +65,6 @@ def prepare(options: Options) -> tuple[CoderdState, str | None]:
         if options.licensed and options.flags.enterprise:
             text = license_key.issue(license_key.LicenseTerms(), state.now())
             add_license(state, Body({"license": text}, frozenset({"license"})))
-        for name in options.organizations:
-            given = read(json.dumps({"name": name}).encode(), organizations.NEW_ORGANIZATION)
-            organizations.add_organization(state, given)
         if not options.fresh:
             users.add_user(state, FIRST_USER, {state.default_organization().id: []})
             state.refresh_entitlements()

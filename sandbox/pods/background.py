@@ -15,8 +15,6 @@ from sandbox.coderd import server
 from sandbox.pods import network
 from sandbox.pods.simulator import PodSimulator
 
-# An organization that exists before coder-stack runs.
-ORGANIZATIONS = ("research",)
 _HEARTBEAT_SECONDS = 10.0
 
 
@@ -39,7 +37,6 @@ async def run(config: BackgroundConfig) -> None:
             licensed=False,
             fresh=True,
             state=config.state,
-            organizations=ORGANIZATIONS,
         )
     )
     simulator = PodSimulator(_log)

@@ -53,6 +53,13 @@ def test_tags_changes_only_the_records(paths: SandboxPaths, coderd: Simulation) 
     assert key["tags"] == {"os": "linux", "region": "moon"}
 
 
+def test_organization_renames_the_one_of_the_stack(paths: SandboxPaths, coderd: Simulation) -> None:
+    coderd.act("POST", "/api/v2/organizations", {"name": "research"})
+    assert "renamed to research-labs" in broken(paths, "organization")
+    listed = coderd.act("GET", "/api/v2/organizations")
+    assert sorted(each["name"] for each in listed) == ["coder", "research-labs"]
+
+
 def test_license_swaps_it_for_another(paths: SandboxPaths, coderd: Simulation) -> None:
     before = coderd.license_ids()
     broken(paths, "license")

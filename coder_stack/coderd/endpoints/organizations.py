@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import TypeAdapter
 
 from coder_stack.coderd.endpoints.base import Endpoints
-from coder_stack.coderd.models import ApiModel, List, Organization
+from coder_stack.coderd.models import ApiModel, List, OrganizationRecord
 from coder_stack.coderd.request import Request, quoted
 from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
@@ -19,8 +19,8 @@ class _Workspaces(ApiModel):
     count: int
 
 
-_ORGANIZATION = TypeAdapter(Organization)
-_ORGANIZATIONS = TypeAdapter[tuple[Organization, ...]](List[Organization])
+_ORGANIZATION = TypeAdapter(OrganizationRecord)
+_ORGANIZATIONS = TypeAdapter[tuple[OrganizationRecord, ...]](List[OrganizationRecord])
 _WORKSPACES = TypeAdapter(_Workspaces)
 _PATH = ("api", "v2", "organizations")
 
@@ -28,12 +28,12 @@ _PATH = ("api", "v2", "organizations")
 class OrganizationEndpoints(Endpoints):
     """Organizations. Changes take the id, which a rename does not touch."""
 
-    def organizations(self) -> tuple[Organization, ...]:
+    def organizations(self) -> tuple[OrganizationRecord, ...]:
         """List those that the token's user may read, without deleted ones, in no order."""
         request = Request(operation="list organizations", method="GET", path=_PATH)
         return self._ask(request, _ORGANIZATIONS)
 
-    def organization(self, name_or_id: str = "default") -> Organization:
+    def organization(self, name_or_id: str = "default") -> OrganizationRecord:
         """Return one by name (in any case), by id, or the one that is `default`.
 
         By id this finds deleted ones too, and the response does not say so: only the list does.
@@ -47,7 +47,7 @@ class OrganizationEndpoints(Endpoints):
 
     def create_organization(
         self, name: str, *, display_name: str = "", description: str = "", icon: str = ""
-    ) -> Organization:
+    ) -> OrganizationRecord:
         """Create it, with the token's user as its only member; Conflict if the name is taken.
 
         Without a display name coderd stores the name as one.
@@ -75,7 +75,7 @@ class OrganizationEndpoints(Endpoints):
         display_name: str | None = None,
         description: str | None = None,
         icon: str | None = None,
-    ) -> Organization:
+    ) -> OrganizationRecord:
         """Change what is given; coderd takes an empty name or display name for "keep it".
 
         It changes a deleted organization too: look into the list first.

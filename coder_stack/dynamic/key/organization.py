@@ -7,7 +7,7 @@ the organization says nothing about the key. Leaves alone what a key is (key_inp
 
 from collections.abc import Sequence
 
-from coder_stack.coderd import CoderdError, KeyRecord, NotFound, Organization
+from coder_stack.coderd import CoderdError, KeyRecord, NotFound, OrganizationRecord
 from coder_stack.console import warn
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState
 from coder_stack.dynamic.runtime.cache import ListCache
@@ -28,6 +28,8 @@ def wanted_organization(
     A problem if nobody has that name while the key is in an organization with another one. A name
     that was never used may be that of an organization which is yet to be made: `create` decides.
     """
+    if want.organization_id:
+        return want.organization_id, []  # the program knows it: the stack declares the organization
     if old is not None and old.name and old.organization == want.organization:
         return old.organization_id, []
     if session is None or not want.enabled:
@@ -86,7 +88,7 @@ def _find(keys: Sequence[KeyRecord], known: KeyState) -> KeyRecord | None:
     return next((key for key in keys if key.name == known.name), None)
 
 
-def _look(session: Session, organization: str) -> Organization:
+def _look(session: Session, organization: str) -> OrganizationRecord:
     return _FOUND.get(
         f"{session.connection.identity} {organization}",
         lambda: session.look(lambda coderd: coderd.organization(organization)),

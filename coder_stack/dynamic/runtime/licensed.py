@@ -5,7 +5,8 @@ what is there stays as it is, and what the program would change meanwhile is put
 (E5). Leaves alone where the entitlement comes from: the program passes it as `enabled`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from coder_stack.coderd import Reason
 from coder_stack.console import warn
@@ -15,6 +16,9 @@ __all__ = ["NOT_PROVISIONED", "LicensedInputs", "closed_again", "first_opens", "
 
 NOT_PROVISIONED = "not-provisioned"
 """The id in Pulumi's state of what is only in the graph so far."""
+
+
+L = TypeVar("L", bound="LicensedInputs")
 
 
 class LicensedInputs(CoderdInputs):
@@ -30,6 +34,26 @@ class LicensedInputs(CoderdInputs):
 def closed_again(enabled: bool, old: LicensedInputs | None) -> bool:
     """Whether what is there must be left as it is (E5)."""
     return not enabled and old is not None and old.provisioned
+
+
+def settled_by_license(
+    label: Callable[[L], str],
+    want: L | None,
+    old: L | None,
+    values: Mapping[str, Any],
+    fields: Sequence[str],
+) -> dict[str, Any]:
+    """Return `values` and what the license makes of the inputs; without it `fields` stay (E5)."""
+    if want is None:
+        kept = {"provisioned": old.provisioned, "deferred": old.deferred} if old else {}
+        return {**values, **kept}
+    if old is None or not closed_again(want.enabled, old):
+        return {**values, "provisioned": want.enabled, "deferred": ()}
+    wanted = {**dict(want), **values}
+    late = tuple(sorted(name for name in fields if wanted[name] != getattr(old, name)))
+    report_deferred(label(want), late)
+    frozen = {name: getattr(old, name) for name in fields}
+    return {**frozen, "provisioned": True, "deferred": late}
 
 
 def first_opens(id_: str, enabled: object) -> bool:
