@@ -24,7 +24,7 @@ from coder_stack.coderd import (
     Unauthenticated,
     User,
 )
-from coder_stack.coderd.procedures.bootstrap import accepted, token_id
+from coder_stack.coderd.procedures.bootstrap import token_id, token_works
 from coder_stack.coderd.procedures.readiness import wait_until_ready
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
@@ -169,7 +169,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             build = session.look(Coderd.build_info)
             if (str(build.deployment_id), build.version) != (known.deployment_id, known.version):
                 return True
-            return want.make_token and not session.look(accepted)
+            return want.make_token and not session.look(token_works)
         except (CoderdError, ValueError):
             return False  # coderd cannot be asked: nothing is known to be wrong
 

@@ -24,7 +24,7 @@ from coder_stack.coderd import (
     Reason,
 )
 from coder_stack.coderd.key_identity import canonical_tags
-from coder_stack.coderd.procedures.keys import issue_key, opened_key, remove_key
+from coder_stack.coderd.procedures.keys import issue_key, key_of_material, remove_key
 from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.dynamic.key.adoption import hear_offer, offered_key
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, settled
@@ -140,7 +140,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             # Another deployment answers here and knows nothing of this key; the program, which
             # learns of the new deployment too, will ask for a new one under that name.
             return known
-        opened = opened_key(session.coderd, known.material)
+        opened = key_of_material(session.coderd, known.material)
         try:
             found, organization = locate(session, known, opened)
         except NotEntitled:

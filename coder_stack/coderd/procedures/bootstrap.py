@@ -24,7 +24,7 @@ from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
 from coder_stack.frozen_model import FrozenModel
 
-__all__ = ["Account", "accepted", "give_back", "log_in", "new_token", "revoke", "token_id"]
+__all__ = ["Account", "end_session", "log_in", "new_token", "revoke", "token_id", "token_works"]
 
 
 class Account(FrozenModel):
@@ -44,7 +44,7 @@ def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) 
         _refuse_unless_owner(user, account)
         return _named_token(user, account).key
     finally:
-        give_back(user, session)
+        end_session(user, session)
 
 
 def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
@@ -70,7 +70,7 @@ def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> 
     raise Unauthenticated("log in", why, credential="password", status=401) from refused
 
 
-def give_back(user: Coderd, session: SecretStr) -> None:
+def end_session(user: Coderd, session: SecretStr) -> None:
     """End a session early; ignore errors, because it ends by itself within a day."""
     try:
         user.delete_token(token_id(session))
@@ -78,7 +78,7 @@ def give_back(user: Coderd, session: SecretStr) -> None:
         return
 
 
-def accepted(coderd: Coderd) -> bool:
+def token_works(coderd: Coderd) -> bool:
     """Tell whether coderd accepts the token."""
     try:
         coderd.user()

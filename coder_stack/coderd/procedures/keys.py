@@ -21,7 +21,7 @@ from coder_stack.coderd import (
 )
 from coder_stack.console import warn
 
-__all__ = ["IssuedKey", "find_key", "issue_key", "opened_key", "remove_key"]
+__all__ = ["IssuedKey", "find_key", "issue_key", "key_of_material", "remove_key"]
 
 _ATTEMPTS = 3
 
@@ -58,7 +58,7 @@ def remove_key(
 
     Coderd deletes by name, and the name may belong to another key by now: look the id up first.
     `organizations` are name and uuid; the name may be outdated. If neither lists the key, the
-    material itself leads to it. Raise NotFound if no way was left to find out (K10).
+    material itself leads to it. Raise NotFound if nothing can tell whether it is gone (K10).
     """
     unseen: NotFound | None = None
     for organization in dict.fromkeys(filter(None, organizations)):
@@ -71,14 +71,14 @@ def remove_key(
         if key is not None:
             _delete(coderd, organization, key.name)
             return
-    key = opened_key(coderd, material)
+    key = key_of_material(coderd, material)
     if key is not None and key_id in ("", str(key.id)):
         coderd.delete_provisioner_key(str(key.organization), key.name)
     elif unseen is not None and not material.get_secret_value():
         raise unseen
 
 
-def opened_key(coderd: Coderd, material: SecretStr) -> KeyRecord | None:
+def key_of_material(coderd: Coderd, material: SecretStr) -> KeyRecord | None:
     """Return the key that the material belongs to; None if coderd says that there is none."""
     if not material.get_secret_value():
         return None
@@ -96,18 +96,18 @@ def _plaintext(coderd: Coderd, organization: str, name: str, tags: Mapping[str, 
         except Conflict:
             if attempt == _ATTEMPTS:
                 raise
-            _make_room(coderd, organization, name)
+            _free_name(coderd, organization, name)
         except CoderdError as error:
             if not error.may_have_happened:
                 raise
             # U3: what was created is useless without its plaintext.
-            _remove_by_name(coderd, organization, name, because=error)
+            _remove_by_name(coderd, organization, name, cause=error)
             if attempt == _ATTEMPTS or not isinstance(error, NoAnswer):
                 raise
         attempt += 1
 
 
-def _make_room(coderd: Coderd, organization: str, name: str) -> None:
+def _free_name(coderd: Coderd, organization: str, name: str) -> None:
     """Delete the key of that name, whose plaintext this stack does not have (K2).
 
     Without daemons, a run that was killed most likely left it. With daemons, somebody else has the
@@ -129,12 +129,12 @@ def _make_room(coderd: Coderd, organization: str, name: str) -> None:
     )
 
 
-def _remove_by_name(coderd: Coderd, organization: str, name: str, *, because: CoderdError) -> None:
+def _remove_by_name(coderd: Coderd, organization: str, name: str, *, cause: CoderdError) -> None:
     try:
-        _make_room(coderd, organization, name)
+        _free_name(coderd, organization, name)
     except CoderdError:
         # The next run asks for the same name, and finds what is left as a conflict.
-        raise because from None
+        raise cause from None
 
 
 def _delete(coderd: Coderd, organization: str, name: str) -> None:

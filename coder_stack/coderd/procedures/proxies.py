@@ -42,7 +42,7 @@ def register_proxy(coderd: Coderd, texts: ProxyTexts) -> RegisteredProxy:
         except CoderdError as error:
             if not (isinstance(error, Conflict) or error.may_have_happened):
                 raise
-            left_behind = _find_by_name(coderd, texts.name, because=error)
+            left_behind = _find_by_name(coderd, texts.name, cause=error)
             if left_behind is not None:
                 return change_proxy(coderd, left_behind.id, texts, new_token=True)
             if attempt == _ATTEMPTS or not isinstance(error, NoAnswer):
@@ -79,10 +79,10 @@ def remove_proxy(coderd: Coderd, proxy_id: str) -> bool:
     return True
 
 
-def _find_by_name(coderd: Coderd, name: str, *, because: CoderdError) -> ProxyRecord | None:
+def _find_by_name(coderd: Coderd, name: str, *, cause: CoderdError) -> ProxyRecord | None:
     try:
         listed = coderd.workspace_proxies()
     except CoderdError:
         # The next run asks for the same name, and finds what is left as a conflict.
-        raise because from None
+        raise cause from None
     return next((proxy for proxy in listed if proxy.name.lower() == name.lower()), None)

@@ -27,7 +27,13 @@ from coder_stack.coderd import (
     User,
 )
 from coder_stack.coderd import Unauthenticated as NotAccepted
-from coder_stack.coderd.procedures.bootstrap import Account, accepted, give_back, log_in, revoke
+from coder_stack.coderd.procedures.bootstrap import (
+    Account,
+    end_session,
+    log_in,
+    revoke,
+    token_works,
+)
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
 from coder_stack.dynamic.operator.inputs import (
@@ -134,7 +140,9 @@ def own_token(
     tried = known is not None and declared is not None
     moved = None if tried else _made_up_password(known, place) or home.password
     for token in _candidates(home, known, way):
-        if _same_token(home.account, known, account) and accepted(session.coderd.with_token(token)):
+        if _same_token(home.account, known, account) and token_works(
+            session.coderd.with_token(token)
+        ):
             now = OperatorSecret(token, moved, way, account)
             if now != home:
                 operator_secret.keep(place, config.kubernetes, now)
@@ -247,7 +255,7 @@ def _try_password(session: Session, account: Account, declared: SecretStr | None
     """Log in once with a password that changed, before the former one is forgotten."""
     if declared is not None:
         login = log_in(session.coderd, account, [declared])
-        give_back(session.coderd.with_token(login), login)
+        end_session(session.coderd.with_token(login), login)
 
 
 def _hash(email: str, password: SecretStr | None) -> SecretStr:

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from coder_stack.cluster.secret import SecretAbsent, SecretKeyRef
 from coder_stack.coderd import CoderdError, NotFound, Unauthenticated
-from coder_stack.coderd.procedures.bootstrap import accepted, revoke, token_id
+from coder_stack.coderd.procedures.bootstrap import revoke, token_id, token_works
 from coder_stack.console import warn
 from coder_stack.dynamic.operator.inputs import OperatorAccessInputs, OperatorAccessState
 from coder_stack.dynamic.runtime import operator_secret
@@ -100,7 +100,7 @@ def _leave_home(place: SecretKeyRef, known: OperatorAccessState, config: StackCo
 
 def _keep_for_this_run(old: Session, former: SecretStr, name: str) -> None:
     try:
-        if not accepted(old.quick.with_token(former)):
+        if not token_works(old.quick.with_token(former)):
             return
         old.source.remember(former)
         why = "it is used there until this run ends, and then ends by its age; delete it there."
