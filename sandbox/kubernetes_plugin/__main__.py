@@ -1,7 +1,6 @@
-"""Start the plugin: serve on a free local port, print it, and run until the engine lets go.
+"""Start the plugin: serve on a free local port, print it, and run until the engine stops it.
 
-The engine reads the port from the first line of standard output, and passes the address of its own
-log service as the first argument. The process ends when the engine interrupts it or is gone.
+The engine passes the address of its log service as the first argument.
 """
 
 import os
@@ -14,16 +13,16 @@ from typing import Any, Final
 
 from sandbox.kubernetes_plugin import bare_sdk
 
-# Each waiting resource holds a thread; the engine runs that many at once at most.
+# One per resource that waits; the engine runs at most that many at once.
 _THREADS: Final = 64
-# State of large objects travels in one message; the engine allows 400 MB.
+# As in the engine: the state of a large object is one message.
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024
-# For what is under way when the engine lets go; it kills us a second later.
+# Seconds for requests in progress; the engine kills the plugin a second later.
 _GRACE: Final = 4
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until the engine says that it is done, or is gone."""
+    """Serve until the engine sends SIGINT or has ended."""
     bare_sdk.install()
     grpc: Any = import_module("grpc")
     services: Any = import_module("pulumi.runtime.proto.provider_pb2_grpc")
@@ -42,8 +41,8 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
     done = threading.Event()
-    # The engine ends a plugin with SIGINT and kills it after five seconds. A terminal's Ctrl-C does
-    # not come here: the engine starts every plugin in a process group of its own.
+    # The engine kills a plugin five seconds after SIGINT. Ctrl-C in a terminal does not reach it,
+    # because the engine starts plugins in their own process group.
     signal.signal(signal.SIGINT, lambda _number, _frame: done.set())
     parent = os.getppid()
     while os.getppid() == parent and not done.wait(1):

@@ -1,7 +1,6 @@
-"""Requests to one API server: JSON in, JSON out, errors as `ApiError`, bounded retries.
+"""Requests to one API server: JSON in and out, errors as `ApiError`, a limited number of retries.
 
-Thread-safe: urllib3's pool is, and discovery results are only ever added. Knows paths and verbs;
-what an apply or a rollout means is decided elsewhere.
+It is thread-safe.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class Api:
-    """One cluster, reached with one set of credentials."""
+    """A client for one cluster with one set of credentials."""
 
     def __init__(self, configuration: Any, cancelled: threading.Event) -> None:
         import urllib3  # noqa: PLC0415 - kept off the start-up path
@@ -50,11 +49,11 @@ class Api:
     # -- kinds -----------------------------------------------------------------------------------
 
     def is_namespaced(self, kind: Kind) -> bool:
-        """Whether objects of this kind live in a namespace."""
+        """Return whether the kind is namespaced."""
         return self._resource(kind)[1]
 
     def serves(self, kind: Kind) -> bool:
-        """Whether the cluster has this kind now."""
+        """Return whether the cluster has this kind now."""
         try:
             self._resource(kind)
         except NoSuchKind:
@@ -87,7 +86,7 @@ class Api:
         }
 
     def path(self, kind: Kind, namespace: str, name: str = "") -> str:
-        """The URL path of an object, or of its collection without a name."""
+        """Return the URL path of an object, or without a name of its collection."""
         plural, namespaced = self._resource(kind)
         parts = [_root(kind.api_version)]
         if namespaced:
@@ -100,36 +99,36 @@ class Api:
     # -- objects ---------------------------------------------------------------------------------
 
     def get(self, kind: Kind, namespace: str, name: str) -> Object:
-        """One live object."""
+        """Return the live object."""
         return self.request("GET", self.path(kind, namespace, name))
 
     def list(self, kind: Kind, namespace: str, **query: str) -> list[Object]:
-        """The objects of a kind in a namespace."""
+        """Return the objects of a kind in a namespace."""
         answer = self.request("GET", self.path(kind, namespace), query)
         return [as_object(item) for item in as_list(answer.get("items"))]
 
     def create(self, obj: Object, **query: str) -> Object:
-        """POST; not repeated once the server may have seen it: a twin could not be told apart."""
+        """Create an object; not retried, because the first attempt may have created it."""
         path = self.path(kind_of(obj), namespace_of(obj))
         return self.request("POST", path, query, obj, repeat="dryRun" in query)
 
     def apply(self, obj: Object, **query: str) -> Object:
-        """A server-side apply patch."""
+        """Send a server-side apply patch."""
         path = self.path(kind_of(obj), namespace_of(obj), name_of(obj))
         return self.request("PATCH", path, query, obj, content_type=APPLY)
 
     def replace(self, obj: Object, **query: str) -> Object:
-        """PUT of a whole object."""
+        """Replace a whole object."""
         path = self.path(kind_of(obj), namespace_of(obj), name_of(obj))
         return self.request("PUT", path, query, obj)
 
     def patch_json(self, obj: Object, operations: list[Any]) -> Object:
-        """A JSON patch of an object."""
+        """Send a JSON patch."""
         path = self.path(kind_of(obj), namespace_of(obj), name_of(obj))
         return self.request("PATCH", path, {}, operations, content_type=JSON_PATCH)
 
     def delete(self, kind: Kind, namespace: str, name: str, policy: str) -> None:
-        """Ask for the object's deletion; returns before it is gone."""
+        """Request the deletion of an object, and do not wait for it."""
         body = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy}
         self.request("DELETE", self.path(kind, namespace, name), {}, body)
 
@@ -145,7 +144,7 @@ class Api:
         content_type: str = JSON,
         repeat: bool = True,
     ) -> Object:
-        """One request, repeated on overload and lost connections if that is harmless."""
+        """Send a request; with `repeat`, retry on overload and lost connections."""
 
         def attempt() -> Object:
             return self._send(method, path, query or {}, body, content_type)
@@ -196,16 +195,16 @@ class Api:
         raise AssertionError("unreachable: the last turn returns or raises")
 
     def pause(self, seconds: float) -> None:
-        """Sleep, but wake up at once when the engine cancels."""
+        """Sleep; raise Cancelled as soon as the engine cancels."""
         if self._cancelled.wait(seconds):
             raise Cancelled("the operation was cancelled")
 
     def close(self) -> None:
-        """Let go of idle connections."""
+        """Close idle connections."""
         self._pool.clear()
 
     def deadline(self, seconds: float) -> Callable[[], bool]:
-        """A question that turns true after that many seconds."""
+        """Return a function that returns true after that many seconds."""
         end = time.monotonic() + seconds
         return lambda: time.monotonic() >= end
 
@@ -222,7 +221,7 @@ def _parsed(data: bytes) -> Object:
 
 
 def _cause(error: BaseException) -> str:
-    """The innermost reason in a few words; urllib3 wraps several layers around it."""
+    """Return the innermost reason of an error; urllib3 wraps it in several layers."""
     reason: object = getattr(error, "reason", None) or error
     text = str(reason).rpartition(": ")[2]
     return text or type(error).__name__

@@ -1,9 +1,7 @@
-"""Creating and changing objects: POST for new ones, server-side apply for updates.
+"""Create objects with POST, and update them with server-side apply.
 
-As the official plugin since 4.29: a create fails if the object already exists, unless the provider
-has `upsertExistingObjects`. Unknown fields are refused here (strict validation), where the
-official one drops them silently: a typing mistake should not pass in the sandbox. Waiting for
-readiness is not done here.
+As in the official plugin since 4.29, a create fails if the object exists, unless the provider has
+`upsertExistingObjects`. Unlike it, unknown fields are refused, so that typing errors show.
 """
 
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ from sandbox.kubernetes_plugin.objects import (
 )
 from sandbox.kubernetes_plugin.values import Object, Value, as_object, dig
 
-# A namespace or CRD made in the same update may become visible a moment later.
+# A namespace or CRD of the same update may become visible a moment later.
 _ORDER_DELAYS: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 _CRD: Final = "CustomResourceDefinition"
 
@@ -39,7 +37,7 @@ class Applier:
     upsert: bool
 
     def preview_create(self, inputs: Object, manager: str) -> Object | None:
-        """What the server would make of it; None where that cannot be known before the update."""
+        """Return the result of a dry run; None if only the update can know it."""
         try:
             return self.api.create(
                 inputs, fieldManager=manager, fieldValidation="Strict", dryRun="All"
@@ -50,7 +48,7 @@ class Applier:
             raise
 
     def create(self, inputs: Object, manager: str, urn: str) -> Object:
-        """Create the object, with some patience for a namespace or CRD that is just being made."""
+        """Create the object; retry while its namespace or CRD is being created."""
         for delay in (*_ORDER_DELAYS, None):
             try:
                 return self._create(inputs, manager)
@@ -70,7 +68,7 @@ class Applier:
     def update(
         self, inputs: Object, live: Object, manager: str, ignored: list[str], *, preview: bool
     ) -> Object:
-        """Bring the live object to the inputs; fields that left the inputs leave the object."""
+        """Apply the inputs to the live object; fields that are no longer in them are removed."""
         if kind_of(inputs).name == _CRD:
             version = dig(live, "metadata", "resourceVersion")
             query = {"fieldManager": manager} | ({"dryRun": "All"} if preview else {})
@@ -111,12 +109,12 @@ class Applier:
         return annotation(inputs, PATCH_FORCE) == "true" or self.patch_force
 
     def live(self, obj: Object) -> Object:
-        """The object as it is now."""
+        """Return the live object."""
         return self.api.get(kind_of(obj), namespace_of(obj), name_of(obj))
 
 
 def _without_ignored(inputs: Object, live: Object, manager: str, ignored: list[str]) -> Object:
-    """Inputs that leave ignored fields as they are: to another owner, or at their live value."""
+    """Return inputs that keep the live value of ignored fields, or leave them to another owner."""
     for text in ignored:
         path = [str(step) for step in parse_path(text)]
         others = field_managers.others_own(live, path, than=manager)
@@ -128,7 +126,7 @@ def _without_ignored(inputs: Object, live: Object, manager: str, ignored: list[s
 
 
 def _replaced(obj: Object, path: list[str], value: Value) -> Object:
-    """A copy with the value at the path set, or removed if it is None."""
+    """Return a copy with the value at the path set, or removed if it is None."""
     head, rest = path[0], path[1:]
     copy = dict(obj)
     if rest:

@@ -1,8 +1,7 @@
-"""The SDK's gRPC stubs without the SDK, which a plugin never uses and which loads slowly.
+"""Make the SDK's gRPC stubs importable without loading the SDK, which is slow.
 
-The engine starts this process several times in each operation, so its start-up counts. Packages
-with a path and no code stand in for `pulumi` and `pulumi.runtime`; everything below them loads as
-always. Only for the plugin's own process, before anything imports `pulumi`.
+The engine starts this process several times in each operation. Empty packages replace `pulumi` and
+`pulumi.runtime`; their submodules load as usual.
 """
 
 import sys
@@ -12,7 +11,7 @@ from types import ModuleType
 
 
 def install() -> None:
-    """Put the empty packages in place, unless the SDK is loaded already."""
+    """Install the empty packages, unless the SDK is loaded already."""
     spec = find_spec("pulumi")
     if "pulumi" in sys.modules or spec is None or spec.origin is None:
         return

@@ -1,14 +1,13 @@
-"""What the program asks for, made complete (name, namespace, values), and what that changes.
+"""Complete a program's inputs (name, namespace, values), and compare them with the state.
 
-`check` and `diff` need no cluster beyond the question whether a kind lives in a namespace; both see
-unknown values in previews and leave them where they are.
+Unknown values of previews are kept. The cluster is only asked whether a kind is namespaced.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sandbox.kubernetes_plugin import checkpoint, naming
-from sandbox.kubernetes_plugin.difference import Difference, difference
+from sandbox.kubernetes_plugin.difference import InputsDiff, difference
 from sandbox.kubernetes_plugin.errors import PluginError, Unsupported
 from sandbox.kubernetes_plugin.normalising import normalise
 from sandbox.kubernetes_plugin.objects import (
@@ -35,7 +34,7 @@ from sandbox.kubernetes_plugin.values import (
 
 @dataclass(frozen=True)
 class NameWish:
-    """What the engine says about a name for a resource that has none."""
+    """The engine's instructions for naming a resource without a name."""
 
     seed: bytes = b""
     proposed: str = ""
@@ -44,9 +43,9 @@ class NameWish:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a diff found, and how a replacement has to go."""
+    """The changes of a diff, and whether a replacement deletes first."""
 
-    difference: Difference
+    difference: InputsDiff
     delete_before_replace: bool
 
 
@@ -59,7 +58,7 @@ class Checker:
     is_namespaced: Callable[[Kind], bool]
 
     def check(self, urn: Urn, old: Object, new: Object, wish: NameWish) -> Object:
-        """The inputs as they will be applied and stored; secrets stay secret."""
+        """Return the inputs to apply and store; secrets stay secret."""
         _refuse_unsupported(urn, new)
         inputs = normalise(checkpoint.to_server(reveal_object(new)))
         if dig(inputs, "metadata", "generateName") is not None and not naming.is_named(inputs):
@@ -74,7 +73,7 @@ class Checker:
         return carry_secrets(checkpoint.to_engine(inputs), new)
 
     def diff(self, state: Object, new: Object, ignored: Iterable[str]) -> Plan:
-        """The changes from the stored state, cut to our shape, to the new inputs."""
+        """Return the changes from the stored state, reduced to our fields, to the new inputs."""
         stored = checkpoint.parse(state)
         inputs = normalise(checkpoint.to_server(reveal_object(new)))
         live = prune(stored.live, normalise(stored.inputs))
@@ -110,7 +109,7 @@ def _refuse_unsupported(urn: Urn, inputs: Object) -> None:
 
 
 def _with_namespace(obj: Object) -> Object:
-    """An absent namespace is the default one."""
+    """Treat a missing namespace as the default one."""
     known = dig(obj, "metadata", "namespace") not in (None, "")
     return obj if known else with_metadata(obj, namespace="default")
 

@@ -1,8 +1,7 @@
-"""What goes into Pulumi's state: the live object, and under keys with `__` how we got there.
+"""Pulumi's state of an object: the live object, and metadata under keys with `__`.
 
-Left out: `metadata.managedFields`, which the official plugin stores. It is long, changes with
-every touch by any controller, and an update reads the live one anyway. Data of Secrets is always
-marked secret.
+Unlike the official plugin, it omits `metadata.managedFields`: they are long and change often, and
+an update reads the live ones. Data of Secrets is always marked secret.
 """
 
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ INPUTS: Final = "__inputs"
 INITIAL_API_VERSION: Final = "__initialApiVersion"
 FIELD_MANAGER: Final = "__fieldManager"
 
-# The SDKs cannot have dashes in property names; CRD schemas need them.
+# CRD schemas have dashes in property names, which the SDKs replace.
 _DASHED: Final = {
     name.replace("-", "_"): name
     for name in (
@@ -40,14 +39,14 @@ _DASHED: Final = {
     )
 }
 _UNDERSCORED: Final = {dashed: name for name, dashed in _DASHED.items()}
-# Made up anew by each dry run: a preview that showed them would show values that never come.
-# (`resourceVersion` is not even in its answer, and would pass for an empty value.)
+# Each dry run generates other values, so a preview shows them as unknown.
+# (`resourceVersion` is missing in a dry run, and would be shown as empty.)
 _DECIDED_BY_SERVER: Final = ("uid", "resourceVersion", "creationTimestamp")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A stored state, taken apart."""
+    """A parsed state."""
 
     inputs: Object
     live: Object
@@ -56,7 +55,7 @@ class Checkpoint:
 
 
 def parse(state: Object) -> Checkpoint:
-    """Take a stored state apart; secrets are revealed."""
+    """Parse a state; secrets are revealed."""
     plain = to_server(reveal_object(state))
     inputs = as_object(plain.pop(INPUTS, {}))
     version = as_text(plain.pop(INITIAL_API_VERSION, "")) or kind_of(inputs).api_version
@@ -66,7 +65,7 @@ def parse(state: Object) -> Checkpoint:
 def build(
     inputs: Object, live: Object, known: Object, field_manager: str, initial_api_version: str
 ) -> Object:
-    """Put a state together; what is secret in `known` is secret in it."""
+    """Build a state; what is secret in `known` is secret in it."""
     outputs = carry_secrets(to_engine(_without_managed_fields(live)), known)
     if kind_of(live) == Kind("v1", "Secret") and isinstance(known.get("stringData"), Secret):
         outputs = carry_secrets(outputs, {"data": known["stringData"]})
@@ -77,7 +76,7 @@ def build(
 
 
 def preview_of_create(dry_run: Object, inputs: Object) -> Object:
-    """A dry run's answer with everything unknown that the real create will decide anew."""
+    """Return a dry run's result, with unknowns for the values that the create generates."""
     preview: Object = {key: value for key, value in dry_run.items() if key != "status"}
     metadata = dict(as_object(preview.get("metadata")))
     metadata.update(dict.fromkeys(_DECIDED_BY_SERVER, UNKNOWN))
@@ -90,7 +89,7 @@ def preview_of_create(dry_run: Object, inputs: Object) -> Object:
 
 
 def _unallocated(spec: Object, wanted: Object) -> Object:
-    """A Service's spec with addresses and node ports unknown unless the program chose them."""
+    """Return a Service's spec with unknown addresses and node ports, unless the inputs set them."""
     held = dict(spec)
     for key in ("clusterIP", "clusterIPs", "healthCheckNodePort"):
         if key in held and key not in wanted and "clusterIP" not in wanted:
@@ -116,12 +115,12 @@ def _without_managed_fields(live: Object) -> Object:
 
 
 def to_server(tree: Object) -> Object:
-    """Property names as the API server has them."""
+    """Rename properties to the API server's names."""
     return as_object(_renamed(tree, _DASHED))
 
 
 def to_engine(tree: Object) -> Object:
-    """Property names as the SDKs have them."""
+    """Rename properties to the SDKs' names."""
     return as_object(_renamed(tree, _UNDERSCORED))
 
 

@@ -1,8 +1,7 @@
-"""From a provider's options to a working provider, and what a change of those options means.
+"""Create a provider from its options, and find out what a change of options replaces.
 
-A kubeconfig that cannot be used or does not answer is not an error yet: the engine configures
-providers whose objects nobody touches. It is remembered, and the first operation that needs the
-cluster says so.
+An unusable kubeconfig is not an error yet, because the engine also configures providers that it
+does not use. The first operation that needs the cluster reports it.
 """
 
 from __future__ import annotations
@@ -16,37 +15,39 @@ from sandbox.kubernetes_plugin import kubeconfig
 from sandbox.kubernetes_plugin.api import Api
 from sandbox.kubernetes_plugin.engine_log import EngineLog
 from sandbox.kubernetes_plugin.errors import PluginError, Unreachable
-from sandbox.kubernetes_plugin.provider import Provider
-from sandbox.kubernetes_plugin.settings import KNOWN_OPTIONS, read_settings
+from sandbox.kubernetes_plugin.options import KNOWN_OPTIONS, read_options
+from sandbox.kubernetes_plugin.provider import KubernetesProvider
 from sandbox.kubernetes_plugin.values import Object, Unknown, Value, as_text, has_unknown
 
 
-def configure(variables: Mapping[str, str], log: EngineLog, cancelled: threading.Event) -> Provider:
-    """A provider for these options; an unreachable cluster is remembered, not raised."""
-    settings = read_settings(variables)
+def configure(
+    variables: Mapping[str, str], log: EngineLog, cancelled: threading.Event
+) -> KubernetesProvider:
+    """Return a provider; it stores the error if the cluster is unreachable."""
+    options = read_options(variables)
     try:
-        loaded = kubeconfig.load(settings.kubeconfig)
-        if not settings.namespace:
-            namespace = as_text(loaded.context(settings.context).get("namespace"))
-            settings = replace(settings, namespace=namespace or "default")
-        configuration = kubeconfig.client_configuration(loaded, settings.context, settings.cluster)
+        loaded = kubeconfig.load(options.kubeconfig)
+        if not options.namespace:
+            namespace = as_text(loaded.context(options.context).get("namespace"))
+            options = replace(options, namespace=namespace or "default")
+        configuration = kubeconfig.client_configuration(loaded, options.context, options.cluster)
         api = Api(configuration, cancelled)
         api.request("GET", "/version")
     except Unreachable as error:
-        return Provider(settings, error, log)
+        return KubernetesProvider(options, error, log)
     except PluginError as error:
-        # It answers but refuses, say with 401: keep its words.
-        return Provider(settings, Unreachable(str(error)), log)
-    return Provider(settings, api, log)
+        # The cluster has refused the request, for example with 401: keep its message.
+        return KubernetesProvider(options, Unreachable(str(error)), log)
+    return KubernetesProvider(options, api, log)
 
 
 def unknown_options(options: Object) -> list[str]:
-    """Options that the SDK does not have."""
+    """Return options that the SDK does not have."""
     return sorted(set(options) - KNOWN_OPTIONS)
 
 
 def changed_options(old: Object, new: Object) -> tuple[list[str], list[str]]:
-    """Which options changed, and which of those mean another cluster and so replace everything."""
+    """Return the changed options, and those that select another cluster, which replaces all."""
     changed = sorted(
         key
         for key in old.keys() | new.keys()
@@ -67,7 +68,7 @@ def changed_options(old: Object, new: Object) -> tuple[list[str], list[str]]:
 
 
 def _active_cluster(options: Object) -> Object:
-    """The cluster entry that the options lead to; empty if that cannot be told."""
+    """Return the kubeconfig's cluster entry that the options select; empty if there is none."""
     option: Value = options.get("kubeconfig")
     if option is None:
         return {}

@@ -1,7 +1,7 @@
-"""Deleting objects and waiting until they are gone.
+"""Delete objects and wait until they are gone.
 
-An object that is gone already is no error. The default policy is `Foreground`, as officially: what
-belongs to the object goes first. A time-out names the finalizers that hold the object.
+The default policy is `Foreground`, as in the official plugin: dependents are deleted first. A
+timeout names the finalizers of the object.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from sandbox.kubernetes_plugin.objects import (
     namespace_of,
 )
 from sandbox.kubernetes_plugin.values import Object, as_list, as_text, dig
-from sandbox.kubernetes_plugin.waiting import SLOWEST_POLL, TEN_MINUTES, patience
+from sandbox.kubernetes_plugin.waiting import SLOWEST_POLL, TEN_MINUTES, timeout_seconds
 
 _POLICIES: Final = {"orphan": "Orphan", "background": "Background"}
-# Kinds for which `skipAwait: "true"` has always skipped the wait for the deletion as well.
+# Kinds for which `skipAwait: "true"` also skips the wait for the deletion.
 _SKIPS_DELETION_TOO: Final = frozenset(
     {
         "apps/v1/DaemonSet",
@@ -40,13 +40,13 @@ _SKIPS_DELETION_TOO: Final = frozenset(
 
 @dataclass(frozen=True)
 class Deleter:
-    """Deletes objects of one cluster and tells the engine how it goes."""
+    """Deletes objects of one cluster and reports progress to the engine."""
 
     api: Api
     log: EngineLog
 
     def delete(self, live: Object, inputs: Object, timeout: float, urn: str) -> None:
-        """Delete the object and wait until it is gone; one that is gone already is no error."""
+        """Delete the object and wait until it is gone; a missing object is no error."""
         kind, namespace, name = kind_of(live), namespace_of(live), name_of(live)
         policy = _POLICIES.get(annotation(inputs, DELETION_PROPAGATION).lower(), "Foreground")
         try:
@@ -59,7 +59,7 @@ class Deleter:
             raise
         if annotation(inputs, SKIP_AWAIT) == "true" and kind.key in _SKIPS_DELETION_TOO:
             return
-        seconds = patience(timeout, inputs, TEN_MINUTES)
+        seconds = timeout_seconds(timeout, inputs, TEN_MINUTES)
         expired, pause = self.api.deadline(seconds), 0.1
         uid = dig(live, "metadata", "uid")
         while current := self._remaining(kind, namespace, name, uid):
@@ -85,7 +85,7 @@ class Deleter:
             if isinstance(error, NoSuchKind) or error.not_found:
                 return None
             raise
-        # Another object of the same name has taken its place: ours is gone.
+        # It is another object of the same name.
         return current if uid in (None, dig(current, "metadata", "uid")) else None
 
 

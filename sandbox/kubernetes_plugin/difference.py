@@ -1,8 +1,4 @@
-"""What an update would change: a map from property path to kind of change, for the engine to print.
-
-Compares the live object (cut to our shape) with the new inputs. Only decides; fetching and pruning
-happen before, printing in the engine.
-"""
+"""Compare the live object, reduced to our fields, with new inputs: path → kind of change."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +10,7 @@ from sandbox.kubernetes_plugin.values import Object, Unknown, Value
 
 
 class Change(Enum):
-    """Kinds of change; the numbers are the protocol's (PropertyDiff.Kind)."""
+    """The kinds of change of the protocol (PropertyDiff.Kind)."""
 
     ADD = 0
     ADD_REPLACE = 1
@@ -25,7 +21,7 @@ class Change(Enum):
 
     @property
     def replacing(self) -> bool:
-        """Whether the change replaces the object."""
+        """Return whether the change replaces the object."""
         return self in {Change.ADD_REPLACE, Change.DELETE_REPLACE, Change.UPDATE_REPLACE}
 
 
@@ -37,25 +33,25 @@ _REPLACING: Final = {
 
 
 @dataclass(frozen=True)
-class Difference:
+class InputsDiff:
     """All changes by property path, in the engine's notation."""
 
     changes: dict[str, Change]
 
     @property
     def replaces(self) -> list[str]:
-        """The paths that force a replacement."""
+        """Return the paths that force a replacement."""
         return sorted(path for path, change in self.changes.items() if change.replacing)
 
 
 def difference(
     old: Object, new: Object, replacing: tuple[str, ...], ignored: Iterable[str] = ()
-) -> Difference:
-    """The changes that lead from `old` to `new`, without those the program wants ignored."""
+) -> InputsDiff:
+    """Return the changes from `old` to `new`, without ignored ones."""
     found: dict[Path, Change] = {}
     _compare_maps((), old, new, replacing, found)
     skip = [parse_path(path) for path in ignored]
-    return Difference(
+    return InputsDiff(
         {
             format_path(path): change
             for path, change in found.items()
@@ -91,14 +87,14 @@ def _compare(
 
 
 def _same(old: Value, new: Value) -> bool:
-    """Equality as JSON has it: 1 equals 1.0, but a boolean is no number."""
+    """Compare as JSON: 1 equals 1.0, but a boolean is not a number."""
     if isinstance(old, Unknown) or isinstance(new, Unknown):
         return False
     return isinstance(old, bool) == isinstance(new, bool) and old == new
 
 
 def format_path(path: Path) -> str:
-    """The engine's notation: `spec.containers[0].image`, `metadata.labels["a.b/c"]`."""
+    """Format a path as the engine does: `spec.containers[0].image`, `metadata.labels["a.b/c"]`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -111,7 +107,7 @@ def format_path(path: Path) -> str:
 
 
 def parse_path(text: str) -> Path:
-    """The steps of a path in the engine's notation; `*` stays a string."""
+    """Split a path in the engine's notation; `*` stays a string."""
     steps: list[str | int] = []
     rest = text
     while rest:

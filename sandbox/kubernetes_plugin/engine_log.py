@@ -1,7 +1,4 @@
-"""Messages to the engine: the Info column while we wait, and warnings that stay.
-
-Best effort: a plugin without an engine (tests, a lost connection) works on in silence.
-"""
+"""Send messages to the engine; without an engine, drop them."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ class EngineLog:
         self._shown: dict[str, str] = {}
 
     def attach(self, address: str) -> None:
-        """Use this engine from now on."""
+        """Connect to another engine."""
         with self._lock:
             self._address, self._stub = address, None
 
     def status(self, urn: str, message: str) -> None:
-        """Show a passing message beside the resource, once; an empty one clears it."""
+        """Show a temporary message beside the resource; an empty one clears it."""
         with self._lock:
             if self._shown.get(urn, "") == message:
                 return
@@ -36,11 +33,11 @@ class EngineLog:
         self._log(urn, message, INFO, ephemeral=True)
 
     def info(self, urn: str, message: str) -> None:
-        """A message that stays in the output."""
+        """Log a message."""
         self._log(urn, message, INFO, ephemeral=False)
 
     def warning(self, urn: str, message: str) -> None:
-        """A warning that stays in the output."""
+        """Log a warning."""
         self._log(urn, message, WARNING, ephemeral=False)
 
     def _log(self, urn: str, message: str, severity: int, *, ephemeral: bool) -> None:

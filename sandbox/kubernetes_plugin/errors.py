@@ -1,15 +1,15 @@
-"""What can go wrong, one class a cause.
+"""The plugin's errors.
 
-    PluginError                 a sentence for the person at the terminal
+    PluginError                 a sentence for the user
     ├── Unreachable             the API server does not answer, or the kubeconfig cannot be used
     ├── NoSuchKind              the cluster does not serve this apiVersion/kind
     ├── ApiError                the API server refused (status, reason, message as it gave them)
     ├── NotReady                the object exists but did not become ready (carries its live state)
     ├── InitFailed              the same, put together for the engine to store
-    ├── Cancelled               the engine asked to stop
+    ├── Cancelled               the engine has cancelled the operation
     └── Unsupported             only the official plugin can do this
 
-No message here ever holds a response body beyond the server's own `message`, nor a request body.
+No message contains a request body, or of a response body more than its `message`.
 """
 
 from sandbox.errors import SandboxError
@@ -17,25 +17,25 @@ from sandbox.kubernetes_plugin.values import Object, as_list, as_object, as_text
 
 
 class PluginError(SandboxError):
-    """Anything this plugin reports; the text is shown as it is."""
+    """Any error of this plugin; the text is shown to the user."""
 
 
 class Unreachable(PluginError):  # noqa: N818 - reads as a sentence where it is raised
-    """Nothing usable answers behind the configured kubeconfig."""
+    """The API server does not answer, or the kubeconfig cannot be used."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"configured Kubernetes cluster is unreachable: {reason}")
 
 
 class NoSuchKind(PluginError):  # noqa: N818
-    """The cluster has no such kind, for instance because a CRD is not installed."""
+    """The cluster does not have the kind, for example because a CRD is missing."""
 
     def __init__(self, api_version: str, kind: str) -> None:
         super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')
 
 
 class Unsupported(PluginError):  # noqa: N818
-    """Left to the official plugin."""
+    """Only the official plugin can do this."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -45,11 +45,11 @@ class Unsupported(PluginError):  # noqa: N818
 
 
 class Cancelled(PluginError):  # noqa: N818
-    """The engine cancelled the operation while it was waiting."""
+    """The engine has cancelled the operation."""
 
 
 class ApiError(PluginError):
-    """An error answer of the API server."""
+    """An error response of the API server."""
 
     def __init__(self, status: int, body: Object, fallback: str) -> None:
         message = as_text(body.get("message")) or fallback
@@ -60,22 +60,22 @@ class ApiError(PluginError):
 
     @property
     def not_found(self) -> bool:
-        """The object, or the namespace it should be in, does not exist."""
+        """Return whether the object or its namespace does not exist."""
         return self.status == 404
 
     @property
     def forbidden(self) -> bool:
-        """The credentials may not do this."""
+        """Return whether the credentials lack permission."""
         return self.status == 403
 
     @property
     def already_exists(self) -> bool:
-        """A create met an object of the same name."""
+        """Return whether an object of that name exists."""
         return self.status == 409 and self.reason == "AlreadyExists"
 
     @property
     def field_conflict(self) -> bool:
-        """Another field manager owns a field with another value."""
+        """Return whether another field manager owns a field with another value."""
         causes = as_list(self.details.get("causes"))
         return self.status == 409 and any(
             dig(cause, "reason") == "FieldManagerConflict" for cause in causes
@@ -83,23 +83,23 @@ class ApiError(PluginError):
 
     @property
     def missing_namespace(self) -> bool:
-        """The namespace of the object is not there (yet)."""
+        """Return whether the object's namespace does not exist."""
         return self.not_found and self.details.get("kind") == "namespaces"
 
     @property
     def immutable_field(self) -> bool:
-        """The server will not change this field of an existing object."""
+        """Return whether the field cannot be changed."""
         return self.status == 422 and "field is immutable" in str(self)
 
     @property
     def passing(self) -> bool:
-        """Worth another try: overload, a restart, or a lost race for the resourceVersion."""
+        """Return whether a retry may succeed: overload, restart, or a conflict of versions."""
         lost_race = self.status == 409 and not (self.already_exists or self.field_conflict)
         return lost_race or self.status in {429, 500, 502, 503, 504}
 
 
 class NotReady(PluginError):  # noqa: N818
-    """The object is there but not live; the engine keeps it with these reasons."""
+    """The object exists but is not ready, for these reasons."""
 
     def __init__(self, summary: str, reasons: list[str], live: Object) -> None:
         super().__init__(summary)
@@ -108,7 +108,7 @@ class NotReady(PluginError):  # noqa: N818
 
 
 class InitFailed(PluginError):  # noqa: N818
-    """The object is in the cluster but not live: the engine must store it, with the reasons."""
+    """The object exists but is not ready: the engine must store it with the reasons."""
 
     def __init__(
         self, identity: str, outputs: Object, reasons: list[str], inputs: Object | None = None

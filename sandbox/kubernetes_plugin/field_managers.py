@@ -1,16 +1,15 @@
-"""Who owns which field: the bookkeeping of server-side apply (`metadata.managedFields`).
+"""The owners of fields in server-side apply (`metadata.managedFields`).
 
-An object is created by a plain POST, so its first owner is our manager with the operation
-`Update`, which the server holds to be somebody else than the same manager with `Apply`. Before an
-update that ownership, and that of kubectl, is moved to us; otherwise our own fields would
-conflict, and removed ones would never go away.
+A POST makes our manager an owner with the operation `Update`, which the server distinguishes from
+the same manager with `Apply`. An update first moves that ownership, and kubectl's, to `Apply`.
+Otherwise our own fields would conflict, and removed fields would stay.
 """
 
 from typing import Final
 
 from sandbox.kubernetes_plugin.values import Object, Value, as_list, as_object, as_text, dig
 
-# (prefix of the manager, operation): whose fields an update takes over, as officially.
+# (prefix of the manager, operation) of fields that an update takes over, as in the official plugin.
 _TAKEN_OVER: Final = (
     ("kubectl", "Apply"),
     ("kubectl", "Update"),
@@ -22,12 +21,12 @@ _OURS: Final = ("pulumi-kubernetes", "pulumi-resource-kubernetes")
 
 
 def managers(live: Object) -> list[Object]:
-    """The entries of `metadata.managedFields`."""
+    """Return the entries of `metadata.managedFields`."""
     return [as_object(entry) for entry in as_list(dig(live, "metadata", "managedFields"))]
 
 
 def created_by_us(live: Object) -> bool:
-    """Whether the plain create still owns fields, so that a dry run would conflict with it."""
+    """Return whether the create still owns fields, so that a dry run would conflict."""
     return any(
         entry.get("operation") == "Update" and as_text(entry.get("manager")).startswith(_OURS)
         for entry in managers(live)
@@ -35,7 +34,7 @@ def created_by_us(live: Object) -> bool:
 
 
 def taken_over(live: Object, manager: str) -> list[Value] | None:
-    """The `managedFields` after the take-over; None if there is nothing to take."""
+    """Return the `managedFields` after the take-over; None if nothing changes."""
     ours: Object = {}
     others: list[Value] = []
     changed = False
@@ -52,7 +51,7 @@ def taken_over(live: Object, manager: str) -> list[Value] | None:
 
 
 def _is_taken(entry: Object) -> bool:
-    # A subresource entry (`kubectl scale`) is a deliberate claim: it stays, and conflicts.
+    # An entry of a subresource (`kubectl scale`) is intended: it stays, and conflicts.
     return not entry.get("subresource") and any(
         as_text(entry.get("manager")).startswith(prefix) and entry.get("operation") == operation
         for prefix, operation in _TAKEN_OVER
@@ -64,7 +63,7 @@ def _union(fields: Object, entry: Object) -> Object:
 
 
 def _merge(left: Object, right: Object) -> Object:
-    """The union of two field sets. `{}` is an owned leaf; `.` marks an owned inner node."""
+    """Return the union of two field sets. `{}` is an owned leaf; `.` marks an owned inner node."""
     if not left or not right:
         return left or right
     merged = dict(left)
@@ -80,7 +79,7 @@ def _merge(left: Object, right: Object) -> Object:
 
 
 def owns(live: Object, path: list[str], *, by: str) -> bool:
-    """Whether the manager owns the field at that path or something below it."""
+    """Return whether the manager owns the field at that path or one below it."""
     return any(
         _has(as_object(entry.get("fieldsV1")), path)
         for entry in managers(live)
@@ -89,7 +88,7 @@ def owns(live: Object, path: list[str], *, by: str) -> bool:
 
 
 def others_own(live: Object, path: list[str], *, than: str) -> bool:
-    """Whether any other manager owns the field at that path or something below it."""
+    """Return whether another manager owns the field at that path or one below it."""
     return any(
         _has(as_object(entry.get("fieldsV1")), path)
         for entry in managers(live)

@@ -1,9 +1,8 @@
-"""From the `kubeconfig`, `context` and `cluster` options to a cluster's address and credentials.
+"""Read the provider's options `kubeconfig`, `context` and `cluster`.
 
-The option holds a path (relative to the working directory, `~` allowed) or the contents
-themselves; without it, `$KUBECONFIG` and then `~/.kube/config` count, as with kubectl. Credentials
-are read by the `kubernetes` package, which is imported here, on first use: it costs a quarter of a
-second that start-up need not pay.
+`kubeconfig` is a path or the content; without it, `$KUBECONFIG` and `~/.kube/config` are used as by
+kubectl. The `kubernetes` package, which reads the credentials, is imported on first use because
+that takes a quarter of a second.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ from sandbox.kubernetes_plugin.values import Object, as_list, as_object, as_text
 
 
 @dataclass(frozen=True)
-class Kubeconfig:
-    """A parsed kubeconfig and the folder that its relative paths start from."""
+class LoadedKubeconfig:
+    """A parsed kubeconfig, and the folder that its relative paths refer to."""
 
     content: Object
     folder: str
 
     def context_name(self, context: str) -> str:
-        """The named context, else the current one."""
+        """Return the name of the given context, else of the current one."""
         return context or as_text(self.content.get("current-context"))
 
     def context(self, context: str) -> Object:
-        """The context's cluster, user and namespace."""
+        """Return the context's cluster, user and namespace."""
         return _named(self.content, "contexts", self.context_name(context), "context")
 
     def cluster(self, context: str, cluster: str) -> Object:
-        """The entry of the cluster that context and override lead to; empty if there is none."""
+        """Return the entry of the given cluster, else of the context's; empty if there is none."""
         wanted = cluster or as_text(self.context(context).get("cluster"))
         return _named(self.content, "clusters", wanted, "cluster")
 
@@ -45,8 +44,8 @@ def _named(content: Object, section: str, name: str, part: str) -> Object:
     return {}
 
 
-def load(option: str) -> Kubeconfig:
-    """Read the option, or the default places if it is empty."""
+def load(option: str) -> LoadedKubeconfig:
+    """Read the option, or the default files if it is empty."""
     if not option:
         return _default()
     path = Path(option).expanduser() if len(option) < 4096 and "\n" not in option else None
@@ -55,14 +54,14 @@ def load(option: str) -> Kubeconfig:
     except OSError:  # too long for a file name: contents on one line
         is_file = False
     if path is not None and is_file:
-        return Kubeconfig(_parse(path.read_text(), f'kubeconfig "{path}"'), str(path.parent))
+        return LoadedKubeconfig(_parse(path.read_text(), f'kubeconfig "{path}"'), str(path.parent))
     content = _parse(option, "the provider option `kubeconfig`")
     if not content:
         raise Unreachable(f'kubeconfig "{option[:200]}" is neither a file nor a kubeconfig')
-    return Kubeconfig(content, str(Path.cwd()))
+    return LoadedKubeconfig(content, str(Path.cwd()))
 
 
-def _default() -> Kubeconfig:
+def _default() -> LoadedKubeconfig:
     listed = os.environ.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
     paths = [Path(part).expanduser() for part in listed.split(os.pathsep) if part]
     found = [path for path in paths if path.is_file()]
@@ -79,7 +78,7 @@ def _default() -> Kubeconfig:
                 merged[key] = [*present, *value]
             elif not present:
                 merged[key] = value
-    return Kubeconfig(merged, str(found[0].parent))
+    return LoadedKubeconfig(merged, str(found[0].parent))
 
 
 def _parse(text: str, source: str) -> Object:
@@ -91,8 +90,8 @@ def _parse(text: str, source: str) -> Object:
         raise Unreachable(f"{source} is not valid YAML") from error
 
 
-def client_configuration(kubeconfig: Kubeconfig, context: str, cluster: str) -> Any:
-    """The `kubernetes` package's configuration: address, certificates, credentials."""
+def client_configuration(kubeconfig: LoadedKubeconfig, context: str, cluster: str) -> Any:
+    """Return the configuration of the `kubernetes` package."""
     from kubernetes.client.configuration import Configuration  # noqa: PLC0415 - slow, see above
     from kubernetes.config.config_exception import ConfigException  # noqa: PLC0415
     from kubernetes.config.kube_config import KubeConfigLoader  # noqa: PLC0415

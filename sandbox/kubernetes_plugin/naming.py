@@ -1,8 +1,7 @@
-"""Names for objects that the program does not name: `<resource name>-<8 hex digits>`.
+"""Generate names for objects without one: `<resource name>-<8 hex digits>`.
 
-The name is kept over updates; a replacement gets a new one, which is what lets it be created
-before the old object is deleted. The annotation says that the name was made here, so that `diff`
-knows.
+Updates keep the name. A replacement gets a new one, so that it can be created before the old object
+is deleted. An annotation marks generated names for `diff`.
 """
 
 import hashlib
@@ -21,7 +20,7 @@ from sandbox.kubernetes_plugin.values import Object, Unknown, dig
 
 
 class Mode(Enum):
-    """What the engine's autonaming setting asks for (numbers as in the protocol)."""
+    """The modes of the engine's autonaming, with the protocol's numbers."""
 
     PROPOSE = 0
     ENFORCE = 1
@@ -29,27 +28,27 @@ class Mode(Enum):
 
 
 def is_autonamed(obj: Object) -> bool:
-    """Whether the object's name was made here."""
+    """Return whether the object's name was generated."""
     return annotation(obj, AUTONAMED) == "true"
 
 
 def is_named(inputs: Object) -> bool:
-    """Whether the inputs have a name, be it one that is not known yet."""
+    """Return whether the inputs have a name, even an unknown one."""
     return bool(name_of(inputs)) or isinstance(dig(inputs, "metadata", "name"), Unknown)
 
 
 def suffix(seed: bytes) -> str:
-    """Eight hex digits, the same ones for the same seed; random ones without a seed."""
+    """Return eight hex digits, determined by the seed if there is one."""
     return hashlib.sha256(seed).hexdigest()[:8] if seed else secrets.token_hex(4)
 
 
 def field_manager() -> str:
-    """A new field manager name, one for each object."""
+    """Return a new name of a field manager, for one object."""
     return f"pulumi-kubernetes-{secrets.token_hex(4)}"
 
 
 def keep_name(inputs: Object, old_inputs: Object) -> Object:
-    """The inputs with the autoname of the object that is already there, if they have none."""
+    """Return the inputs with the generated name of the existing object, if they have none."""
     if is_named(inputs) or not is_autonamed(old_inputs):
         return inputs
     return _autonamed(inputs, name_of(old_inputs))
@@ -58,7 +57,7 @@ def keep_name(inputs: Object, old_inputs: Object) -> Object:
 def give_name(
     inputs: Object, base: str, seed: bytes, proposed: str = "", mode: Mode = Mode.PROPOSE
 ) -> Object:
-    """The inputs with a new name, if they have none."""
+    """Return the inputs with a new name, if they have none."""
     if is_named(inputs):
         return inputs
     if mode is Mode.DISABLE:

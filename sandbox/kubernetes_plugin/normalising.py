@@ -1,9 +1,7 @@
-"""Inputs in the form the API server will answer with, so that only real differences show.
+"""Convert inputs to the form in which the API server returns them, to find only real differences.
 
-The official plugin sends built-in objects through their Go types; this does by rule what that does
-by type: string data of a Secret becomes base64 data, quantities take their canonical form, read-
-only metadata goes, and fields that Go's `omitempty` leaves out when empty are left out. Custom
-resources pass untouched.
+A Secret's string data becomes base64 data, quantities become canonical, and read-only metadata and
+empty fields with Go's `omitempty` are removed. Custom resources are not changed.
 """
 
 import base64
@@ -32,13 +30,13 @@ _READ_ONLY_METADATA: Final = frozenset(
         "uid",
     }
 )
-# Groups whose types are compiled into the API server; everything else is a custom resource.
+# Groups that are built into the API server; all others are custom resources.
 _BUILT_IN_GROUPS: Final = frozenset({"", "apps", "autoscaling", "batch", "policy"})
-# Maps whose keys belong to the user: no rule about field names may look inside.
+# Maps with keys of the user, which are not field names.
 _USER_KEYED: Final = frozenset(
     {"annotations", "binaryData", "data", "labels", "matchLabels", "nodeSelector", "parameters"}
 )
-# Maps from resource name to quantity, and fields that are one quantity.
+# Maps from resource name to quantity, and fields that are a quantity.
 _QUANTITY_MAPS: Final = frozenset(
     {
         "capacity",
@@ -55,7 +53,7 @@ _QUANTITY_MAPS: Final = frozenset(
     }
 )
 _QUANTITY_FIELDS: Final = frozenset({"averageValue", "divisor", "sizeLimit", "tolerance"})
-# Not pointers in the Go types and marked `omitempty`: never in an answer when empty.
+# Fields with `omitempty` that are not pointers in Go: never returned when empty.
 _ABSENT_WHEN_EMPTY: Final = frozenset(
     {
         "accessModes", "add", "annotations", "args", "binaryData", "clusterIP", "command", "data",
@@ -74,14 +72,14 @@ _ABSENT_WHEN_EMPTY: Final = frozenset(
 
 
 def is_built_in(kind: Kind) -> bool:
-    """Whether the API server itself has a type for this kind."""
+    """Return whether the kind is built into the API server."""
     return kind.group in _BUILT_IN_GROUPS or (
         kind.group.endswith(".k8s.io") and kind.group != "gateway.networking.k8s.io"
     )
 
 
 def normalise(inputs: Object) -> Object:
-    """The inputs as the server would give them back. Unknown values stay where they are."""
+    """Return the inputs as the server returns them; unknown values are kept."""
     tidy = _without_read_only(inputs)
     kind = kind_of(tidy)
     if not is_built_in(kind):
@@ -104,7 +102,7 @@ def _without_read_only(inputs: Object) -> Object:
 
 
 def _normalise_secret(inputs: Object) -> Object:
-    """The server merges `stringData` over `data` and answers with `data` alone."""
+    """Merge `stringData` into `data`, as the server does."""
     data: Object = {key: _reencoded(value) for key, value in as_object(inputs.get("data")).items()}
     for key, value in as_object(inputs.get("stringData")).items():
         text = value if isinstance(value, str) else str(value)
@@ -126,7 +124,7 @@ def _reencoded(value: Value) -> Value:
 
 
 def _normalise_fields(fields: Object, parent: str) -> Object:
-    """Children first: a map may turn out empty only then."""
+    """Normalize children first, because that may empty a map."""
     tidy: Object = {key: _normalise(value, key, parent) for key, value in fields.items()}
     return {key: value for key, value in tidy.items() if _present(key, value)}
 
@@ -146,7 +144,7 @@ def _normalise(value: Value, key: str, parent: str) -> Value:
 
 
 def _without_empty_env(item: Value, key: str) -> Value:
-    """An environment variable with an empty value is answered without `value`."""
+    """Remove an empty `value` of an environment variable."""
     if key == "env" and isinstance(item, dict) and item.get("value") == "":
         return {name: part for name, part in item.items() if name != "value"}
     return item

@@ -1,4 +1,4 @@
-"""What every Kubernetes object has: a kind, a name, annotations. Read-only questions, no I/O."""
+"""Read what every Kubernetes object has: kind, name, annotations, conditions."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -31,61 +31,61 @@ class Kind:
 
     @property
     def group(self) -> str:
-        """The API group; empty for the core group."""
+        """Return the API group; empty for the core group."""
         group, slash, _ = self.api_version.partition("/")
         return group if slash else ""
 
     @property
     def key(self) -> str:
-        """`apps/v1/Deployment`, the form used in tables and messages."""
+        """Return a key such as `apps/v1/Deployment`."""
         return f"{self.api_version}/{self.name}"
 
 
 def kind_of(obj: Object) -> Kind:
-    """The kind that an object says it is."""
+    """Return the object's kind."""
     return Kind(as_text(obj.get("apiVersion")), as_text(obj.get("kind")))
 
 
 def name_of(obj: Object) -> str:
-    """The object's `metadata.name`; empty if absent or unknown."""
+    """Return `metadata.name`; empty if absent or unknown."""
     return as_text(dig(obj, "metadata", "name"))
 
 
 def namespace_of(obj: Object) -> str:
-    """The object's `metadata.namespace`; empty if absent or unknown."""
+    """Return `metadata.namespace`; empty if absent or unknown."""
     return as_text(dig(obj, "metadata", "namespace"))
 
 
 def id_of(obj: Object) -> str:
-    """The Pulumi id: `namespace/name`, or the name alone for cluster-wide objects."""
+    """Return the Pulumi id: `namespace/name`, or the name of an object without a namespace."""
     namespace = namespace_of(obj)
     return f"{namespace}/{name_of(obj)}" if namespace else name_of(obj)
 
 
 def split_id(identity: str) -> tuple[str, str]:
-    """Namespace (empty for none) and name of an id."""
+    """Return the namespace, which may be empty, and the name in an id."""
     namespace, slash, name = identity.partition("/")
     return (namespace, name) if slash else ("", namespace)
 
 
 def annotation(obj: Object, key: str) -> str:
-    """An annotation's value, empty if it is not set."""
+    """Return an annotation's value; empty if it is not set."""
     return as_text(as_object(dig(obj, "metadata", "annotations")).get(key))
 
 
 def with_metadata(obj: Object, **fields: Value) -> Object:
-    """A copy with these `metadata` fields set."""
+    """Return a copy with these `metadata` fields set."""
     return {**obj, "metadata": {**as_object(obj.get("metadata")), **fields}}
 
 
 def with_annotation(obj: Object, key: str, value: str) -> Object:
-    """A copy with this annotation set."""
+    """Return a copy with this annotation set."""
     annotations = {**as_object(dig(obj, "metadata", "annotations")), key: value}
     return with_metadata(obj, annotations=annotations)
 
 
 def condition(obj: Object, kind: str) -> Object:
-    """The status condition of that type, or an empty object."""
+    """Return the condition of that type; empty if there is none."""
     for entry in as_list(dig(obj, "status", "conditions")):
         if dig(entry, "type") == kind:
             return as_object(entry)
@@ -93,14 +93,14 @@ def condition(obj: Object, kind: str) -> Object:
 
 
 def owned_by(obj: Object, owner: Object) -> bool:
-    """Whether `owner` is among the object's owner references."""
+    """Return whether `owner` is among the object's owner references."""
     uid = dig(owner, "metadata", "uid")
     references = as_list(dig(obj, "metadata", "ownerReferences"))
     return uid is not None and any(dig(reference, "uid") == uid for reference in references)
 
 
 def importable(live: Object) -> Object:
-    """What the inputs of an imported object would have been: all but what the server decided."""
+    """Return the inputs for an imported object: all fields except those that the server sets."""
     metadata = as_object(live.get("metadata"))
     annotations: Object = {
         key: value

@@ -1,7 +1,6 @@
-"""The operations on one cluster's objects: check, diff, create, read, update, delete.
+"""The operations on objects: check, diff, create, read, update, delete.
 
-Each is a few decisions and calls, in the official plugin's order. Works on decoded values; the
-gRPC side is in `servicer`, what the decisions mean in the modules they come from.
+They work on decoded values, in the official plugin's order. gRPC is in servicer.py.
 """
 
 from collections.abc import Iterable
@@ -34,14 +33,14 @@ from sandbox.kubernetes_plugin.objects import (
     split_id,
     with_metadata,
 )
+from sandbox.kubernetes_plugin.options import ProviderOptions
 from sandbox.kubernetes_plugin.pruning import prune
 from sandbox.kubernetes_plugin.replacement import Mutability
-from sandbox.kubernetes_plugin.settings import Settings
 from sandbox.kubernetes_plugin.urns import Urn
 from sandbox.kubernetes_plugin.values import Object, carry_secrets, has_unknown, reveal_object
 from sandbox.kubernetes_plugin.waiting import Waiter
 
-# Kinds outside any namespace, for when the cluster cannot be asked.
+# Kinds without a namespace, for when the cluster is unreachable.
 _CLUSTER_WIDE: Final = frozenset(
     {
         "APIService", "CSIDriver", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition",
@@ -52,32 +51,34 @@ _CLUSTER_WIDE: Final = frozenset(
 )  # fmt: skip
 
 
-class Provider:
-    """The objects of one configured provider; without an API if its cluster is unreachable."""
+class KubernetesProvider:
+    """A configured provider; `cluster` is an error if the cluster is unreachable."""
 
-    def __init__(self, settings: Settings, cluster: Api | PluginError, log: EngineLog) -> None:
-        self._settings = settings
+    def __init__(
+        self, options: ProviderOptions, cluster: Api | PluginError, log: EngineLog
+    ) -> None:
+        self._options = options
         self._cluster = cluster
         self._log = log
         self._checker = Checker(
-            settings.namespace or "default",
-            Mutability(settings.secrets_mutable, settings.config_maps_mutable),
+            options.namespace or "default",
+            Mutability(options.secrets_mutable, options.config_maps_mutable),
             self._is_namespaced,
         )
 
     def check(self, urn: Urn, old: Object, new: Object, wish: NameWish) -> Object:
-        """The inputs, complete; the old ones if the cluster is away and that shall be skipped."""
+        """Complete the inputs; return the old ones if an unreachable cluster is to be skipped."""
         if self._skips_unreachable and old:
             self._log.warning(urn.text, "the cluster is unreachable: the resource is skipped")
             return old
         return self._checker.check(urn, old, new, wish)
 
     def diff(self, state: Object, new: Object, ignored: Iterable[str]) -> Plan:
-        """What the new inputs would change."""
+        """Compare the new inputs with the state."""
         return self._checker.diff(state, new, ignored)
 
     def create(self, urn: Urn, new: Object, timeout: float, *, preview: bool) -> tuple[str, Object]:
-        """Create the object and wait until it is live; in a preview, see what would come."""
+        """Create the object and wait until it is ready; in a preview, make a dry run."""
         inputs = checkpoint.to_server(reveal_object(new))
         if preview and not self._can_preview(inputs):
             return "", new
@@ -108,8 +109,8 @@ class Provider:
     def read(
         self, urn: Urn, identity: str, state: Object, inputs: Object
     ) -> tuple[str, Object, Object] | None:
-        """Id, outputs and inputs as they are now; None if the object is gone."""
-        if isinstance(self._cluster, PluginError) and self._settings.delete_unreachable:
+        """Return current id, outputs and inputs; None if the object is gone."""
+        if isinstance(self._cluster, PluginError) and self._options.delete_unreachable:
             self._log.warning(urn.text, "the cluster is unreachable: dropped from the state")
             return None
         if self._skips_unreachable:
@@ -153,7 +154,7 @@ class Provider:
         *,
         preview: bool,
     ) -> Object:
-        """Apply the inputs and wait until the object is live; in a preview, see what would come."""
+        """Apply the inputs and wait until the object is ready; in a preview, make a dry run."""
         inputs = normalise(checkpoint.to_server(reveal_object(new)))
         if preview and not self._can_preview(inputs):
             return new
@@ -175,7 +176,7 @@ class Provider:
         except PluginError as error:
             if preview and isinstance(error, ApiError) and error.forbidden:
                 return new
-            # The object is there, in whatever state: the engine must go on knowing it.
+            # The object exists, so the engine must keep it.
             last = error.live if isinstance(error, NotReady) else applier.live(inputs)
             outputs = checkpoint.build(inputs, last, new, manager, version)
             told = (
@@ -188,7 +189,7 @@ class Provider:
 
     def delete(self, urn: Urn, identity: str, state: Object, timeout: float) -> None:
         """Delete the object and wait until it is gone."""
-        if isinstance(self._cluster, PluginError) and self._settings.delete_unreachable:
+        if isinstance(self._cluster, PluginError) and self._options.delete_unreachable:
             self._log.warning(urn.text, "the cluster is unreachable: dropped from the state")
             return
         applier, _ = self._tools()
@@ -202,7 +203,7 @@ class Provider:
     @property
     def _skips_unreachable(self) -> bool:
         unreachable = isinstance(self._cluster, PluginError)
-        return unreachable and self._settings.skip_update_unreachable
+        return unreachable and self._options.skip_update_unreachable
 
     def _is_namespaced(self, kind: Kind) -> bool:
         if isinstance(self._cluster, Api):
@@ -213,7 +214,7 @@ class Provider:
         return kind.name not in _CLUSTER_WIDE
 
     def _can_preview(self, inputs: Object) -> bool:
-        """Whether the server can say what would come: everything known, and the kind is there."""
+        """Return whether a dry run is possible: all values are known, and the kind exists."""
         if has_unknown(inputs) or not isinstance(self._cluster, Api):
             return False
         return self._cluster.serves(kind_of(inputs))
@@ -221,8 +222,8 @@ class Provider:
     def _tools(self) -> tuple[Applier, Waiter]:
         if isinstance(self._cluster, PluginError):
             raise self._cluster
-        settings = self._settings
-        applier = Applier(self._cluster, self._log, settings.patch_force, settings.upsert)
+        options = self._options
+        applier = Applier(self._cluster, self._log, options.patch_force, options.upsert)
         return applier, Waiter(self._cluster, self._log)
 
 

@@ -1,15 +1,13 @@
-"""The live object cut down to the shape of our inputs: what others own never shows as a difference.
+"""Reduce a live object to the fields in our inputs, so that fields of others are no difference.
 
-Keys that the inputs do not name are dropped (status, defaults, what a controller or another
-manager added); list elements are matched by position and further live ones dropped, as the
-official plugin does.
+As in the official plugin, list elements are matched by position.
 """
 
 from sandbox.kubernetes_plugin.values import Object, Value
 
 
 def prune(live: Object, shape: Object) -> Object:
-    """The part of `live` that `shape` names."""
+    """Return the part of `live` whose keys are in `shape`."""
     return {key: _prune(value, shape[key]) for key, value in live.items() if key in shape}
 
 

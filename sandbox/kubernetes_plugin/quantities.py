@@ -1,7 +1,6 @@
-"""Resource quantities (`500m`, `1.5Gi`) in the one form the API server answers with.
+"""Convert resource quantities (`500m`, `1.5Gi`) to the API server's canonical form.
 
-The server rewrites what it is sent (`1000m` becomes `1`), so inputs are rewritten the same way in
-`check`; otherwise every refresh would report a change that nobody made.
+The server rewrites `1000m` as `1`; inputs are rewritten in the same way, to show no difference.
 """
 
 import re
@@ -19,7 +18,7 @@ _FINEST: Final = -9
 
 
 def parse(text: str) -> Decimal | None:
-    """The number behind a quantity, or None if the text is not one."""
+    """Return the number of a quantity; None if the text is not one."""
     match = _FORM.match(text.strip())
     if match is None:
         return None
@@ -32,10 +31,9 @@ def parse(text: str) -> Decimal | None:
 
 
 def canonical(text: str) -> str:
-    """The server's form of a quantity; text that is no quantity comes back as it is.
+    """Return the canonical form of a quantity; other text is not changed.
 
-    The server writes and reads it again before it answers: `0.581Gi` is written as `623844000`,
-    which it reads as a decimal amount and answers with `623844k`.
+    The server converts twice: `0.581Gi` to `623844000`, and that as a decimal amount to `623844k`.
     """
     return _written(_written(text))
 
@@ -63,7 +61,7 @@ def _binary(value: Decimal) -> str:
 
 
 def _scaled(value: Decimal, suffixes: dict[str, int]) -> str:
-    """The largest suffix that leaves a whole number, as the server chooses it."""
+    """Return the largest suffix that leaves a whole number."""
     if value == 0:
         return "0"
     smallest = value.scaleb(-_FINEST).to_integral_value(rounding="ROUND_UP").scaleb(_FINEST)

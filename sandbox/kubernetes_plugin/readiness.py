@@ -1,7 +1,6 @@
-"""When an object counts as live, judged from it and what belongs to it; fetches nothing.
+"""Decide whether an object is ready, by the official plugin's rules, without requests.
 
-The rules are the official plugin's: a Deployment is rolled out, a Job is complete, a Service has
-no endpoint that is not ready, and so on. A kind without a rule is ready as soon as it exists.
+A Deployment is rolled out, a Job is complete, and so on. A kind without a rule is ready at once.
 """
 
 from collections.abc import Callable
@@ -13,28 +12,28 @@ from sandbox.kubernetes_plugin.values import Object, as_int, as_list, as_object,
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Ready or not, why not, and whether waiting longer is pointless."""
+class Readiness:
+    """Whether an object is ready, why not, and whether it can become ready."""
 
     ready: bool
     reasons: list[str] = field(default_factory=list[str])
     hopeless: bool = False
-    # Ready only if nothing changes for a while: nothing has shown up that could be waited for.
+    # Ready if nothing changes for a while: there is nothing to wait for.
     settling: bool = False
-    # The controller has not looked at the newest change yet, so its status says nothing about it.
+    # The controller has not seen the latest change, so the status is outdated.
     unseen: bool = False
 
 
-READY: Final = Verdict(ready=True)
+READY: Final = Readiness(ready=True)
 
 
-def waiting(*reasons: str) -> Verdict:
-    """Not ready for these reasons."""
-    return Verdict(ready=False, reasons=list(reasons))
+def waiting(*reasons: str) -> Readiness:
+    """Return that an object is not ready for these reasons."""
+    return Readiness(ready=False, reasons=list(reasons))
 
 
-def judge_deployment(obj: Object) -> Verdict:
-    """Rolled out: this generation was seen, and all replicas are new and available."""
+def judge_deployment(obj: Object) -> Readiness:
+    """Require that all replicas are of this generation and available."""
     if not _observed(obj):
         return _unseen("deployment")
     wanted = as_int(dig(obj, "spec", "replicas"), 1)
@@ -59,8 +58,8 @@ def judge_deployment(obj: Object) -> Verdict:
     return waiting(*reasons)
 
 
-def judge_stateful_set(obj: Object) -> Verdict:
-    """All replicas are ready and of the newest revision."""
+def judge_stateful_set(obj: Object) -> Readiness:
+    """Require that all replicas are ready and of the latest revision."""
     if not _observed(obj):
         return _unseen("statefulset")
     wanted = as_int(dig(obj, "spec", "replicas"), 1)
@@ -77,8 +76,8 @@ def judge_stateful_set(obj: Object) -> Verdict:
     return waiting(f"{ready} of {wanted} replicas ready, {updated} updated")
 
 
-def judge_daemon_set(obj: Object) -> Verdict:
-    """Every node that should run the pod runs the newest one, and it is available."""
+def judge_daemon_set(obj: Object) -> Readiness:
+    """Require that the latest pod is available on every node that should run it."""
     if not _observed(obj):
         return _unseen("daemonset")
     status = as_object(obj.get("status"))
@@ -91,8 +90,8 @@ def judge_daemon_set(obj: Object) -> Verdict:
     return waiting(f"{available} of {wanted} pods available, {updated} updated")
 
 
-def judge_pod(obj: Object) -> Verdict:
-    """Ready, or done with success."""
+def judge_pod(obj: Object) -> Readiness:
+    """Require that it is ready or has succeeded."""
     if (
         dig(obj, "status", "phase") == "Succeeded"
         or condition(obj, "Ready").get("status") == "True"
@@ -101,19 +100,19 @@ def judge_pod(obj: Object) -> Verdict:
     return waiting(*(pod_troubles(obj) or [f"pod is {as_text(dig(obj, 'status', 'phase'))}"]))
 
 
-def judge_job(obj: Object) -> Verdict:
-    """Complete; a failed job will not recover by waiting."""
+def judge_job(obj: Object) -> Readiness:
+    """Require that it is complete; a failed job cannot become ready."""
     if condition(obj, "Complete").get("status") == "True" or dig(obj, "spec", "suspend") is True:
         return READY
     failed = condition(obj, "Failed")
     if failed.get("status") == "True":
-        return Verdict(ready=False, reasons=[_told(failed)], hopeless=True)
+        return Readiness(ready=False, reasons=[_told(failed)], hopeless=True)
     wanted = as_int(dig(obj, "spec", "completions"), 1)
     return waiting(f"{as_int(dig(obj, 'status', 'succeeded'))} of {wanted} completions")
 
 
-def judge_volume_claim(obj: Object) -> Verdict:
-    """Bound; a class that waits for its first consumer is looked up by the caller."""
+def judge_volume_claim(obj: Object) -> Readiness:
+    """Require that it is bound; the caller handles classes that wait for a consumer."""
     phase = as_text(dig(obj, "status", "phase"))
     return (
         READY
@@ -122,26 +121,26 @@ def judge_volume_claim(obj: Object) -> Verdict:
     )
 
 
-def judge_volume(obj: Object) -> Verdict:
-    """Available or bound."""
+def judge_volume(obj: Object) -> Readiness:
+    """Require that it is available or bound."""
     phase = as_text(dig(obj, "status", "phase"))
     return READY if phase in {"Available", "Bound"} else waiting(f"volume is {phase or 'pending'}")
 
 
-def judge_quota(obj: Object) -> Verdict:
-    """The quota controller has taken the limits over."""
+def judge_quota(obj: Object) -> Readiness:
+    """Require that the controller has applied the limits."""
     same = dig(obj, "spec", "hard") == dig(obj, "status", "hard")
     return READY if same else waiting("the quota controller has not taken the limits over yet")
 
 
-def judge_secret(obj: Object) -> Verdict:
-    """A service account token has been filled in; other Secrets are ready at once."""
+def judge_secret(obj: Object) -> Readiness:
+    """Require that a service account token is set; other Secrets are ready at once."""
     is_token = obj.get("type") == "kubernetes.io/service-account-token"
     return waiting("no token was filled in") if is_token and not obj.get("data") else READY
 
 
-def judge_ingress(obj: Object) -> Verdict:
-    """An ingress controller has given it an address."""
+def judge_ingress(obj: Object) -> Readiness:
+    """Require an address."""
     if as_list(dig(obj, "status", "loadBalancer", "ingress")):
         return READY
     return waiting(
@@ -150,8 +149,8 @@ def judge_ingress(obj: Object) -> Verdict:
     )
 
 
-def judge_service(obj: Object, slices: list[Object]) -> Verdict:
-    """No endpoint that is not ready; a load balancer also has its address."""
+def judge_service(obj: Object, slices: list[Object]) -> Readiness:
+    """Require that all endpoints are ready, and an address for a load balancer."""
     spec = as_object(obj.get("spec"))
     balancer = spec.get("type") == "LoadBalancer"
     if balancer and not as_list(dig(obj, "status", "loadBalancer", "ingress")):
@@ -168,11 +167,11 @@ def judge_service(obj: Object, slices: list[Object]) -> Verdict:
     return (
         READY
         if alive
-        else Verdict(ready=False, reasons=["Service does not target any Pods"], settling=True)
+        else Readiness(ready=False, reasons=["Service does not target any Pods"], settling=True)
     )
 
 
-JUDGES: Final[dict[str, Callable[[Object], Verdict]]] = {
+JUDGES: Final[dict[str, Callable[[Object], Readiness]]] = {
     "apps/v1/DaemonSet": judge_daemon_set,
     "apps/v1/Deployment": judge_deployment,
     "apps/v1/StatefulSet": judge_stateful_set,
@@ -186,14 +185,14 @@ JUDGES: Final[dict[str, Callable[[Object], Verdict]]] = {
 }
 
 
-def judge(obj: Object) -> Verdict:
-    """The verdict for any object that can be judged by itself."""
+def judge(obj: Object) -> Readiness:
+    """Return the readiness of an object that can be judged alone."""
     rule = JUDGES.get(kind_of(obj).key)
     return rule(obj) if rule else READY
 
 
 def pod_troubles(pod: Object) -> list[str]:
-    """What keeps a pod from being ready: scheduling first, then each container's reason."""
+    """Return why a pod is not ready: scheduling, then each container's reason."""
     troubles: list[str] = []
     scheduled = condition(pod, "PodScheduled")
     if scheduled.get("status") == "False":
@@ -219,9 +218,9 @@ def _container_trouble(status: Object) -> str:
     return ""
 
 
-def _unseen(controller: str) -> Verdict:
+def _unseen(controller: str) -> Readiness:
     told = f"the {controller} controller has not seen the change yet"
-    return Verdict(ready=False, reasons=[told], unseen=True)
+    return Readiness(ready=False, reasons=[told], unseen=True)
 
 
 def _observed(obj: Object) -> bool:

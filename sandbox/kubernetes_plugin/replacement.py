@@ -1,7 +1,6 @@
-"""Which changes an object cannot take in place, so that Pulumi must replace it.
+"""The changes that require a replacement, as in the official plugin.
 
-The table follows the official plugin. Data of ConfigMaps and Secrets is in it too, unless the
-provider was told that they are mutable: by default a changed Secret is a new Secret.
+They include the data of ConfigMaps and Secrets, unless provider options make it mutable.
 """
 
 from dataclasses import dataclass
@@ -71,14 +70,14 @@ _RULES: Final[dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Mutability:
-    """Which of the kinds that are immutable by default the provider may change in place."""
+    """Whether Secrets and ConfigMaps may be changed in place."""
 
     secrets: bool = False
     config_maps: bool = False
 
 
 def replacing_paths(inputs: Object, mutability: Mutability) -> tuple[str, ...]:
-    """Patterns of the paths (`*` is any index) whose change replaces this object."""
+    """Return patterns of the paths whose change replaces this object; `*` is any index."""
     key = kind_of(inputs).key
     rules = _IDENTITY + _RULES.get(key, ())
     immutable = inputs.get("immutable") is True
@@ -90,7 +89,7 @@ def replacing_paths(inputs: Object, mutability: Mutability) -> tuple[str, ...]:
 
 
 def replaces(path: Path, value: object, patterns: tuple[str, ...]) -> bool:
-    """Whether a change at this path replaces: it lies at, below or (as a map) around a pattern."""
+    """Return whether the path is at or below a pattern, or a changed map that contains one."""
     return any(_meets(path, value, pattern.split(".")) for pattern in patterns)
 
 
@@ -100,7 +99,7 @@ def _meets(path: Path, value: object, pattern: list[str]) -> bool:
             return False
     if len(path) >= len(pattern):
         return True
-    # A whole map was added or removed: does it hold the field that must not change?
+    # A whole map was added or removed: check whether it contains the field.
     rest: object = value
     for wanted in pattern[len(path) :]:
         if isinstance(rest, list):

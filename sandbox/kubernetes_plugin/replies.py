@@ -1,7 +1,7 @@
-"""Answers to the engine: values as protobuf, failures as gRPC statuses with one sentence.
+"""Replies to the engine: values as protobuf, errors as gRPC statuses with one sentence.
 
-An object that exists but is not live is reported with `ErrorResourceInitFailed` in the status
-details, which is how the engine knows to keep it in the state.
+For an object that exists but is not ready, the status details contain `ErrorResourceInitFailed`, so
+that the engine keeps it.
 """
 
 from collections.abc import Callable
@@ -21,19 +21,19 @@ _UNKNOWN_CODE: Final = 2
 
 
 def struct(tree: Object) -> Any:
-    """An object as a protobuf Struct."""
+    """Convert an object to a protobuf Struct."""
     message: Any = _struct.Struct()
     message.update(encode(tree))
     return message
 
 
 def refused(context: Any, what: str) -> Any:
-    """Say that only the official plugin can do this."""
+    """Reply that only the official plugin can do this."""
     return context.abort(_grpc.StatusCode.UNIMPLEMENTED, str(Unsupported(what)))
 
 
 def answered(context: Any, answer: Callable[[], Any]) -> Any:
-    """The answer, or its failure as a status with one sentence."""
+    """Return the reply, or set the error's status and sentence."""
     try:
         return answer()
     except InitFailed as failure:

@@ -1,7 +1,4 @@
-"""The engine's side: one method for each call of the protocol, protobuf messages in and out.
-
-No decisions here; how failures are told is in `replies`.
-"""
+"""The gRPC service: one method for each call of the protocol, which converts messages."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ from sandbox.kubernetes_plugin import configuring, naming
 from sandbox.kubernetes_plugin.checking import NameWish
 from sandbox.kubernetes_plugin.engine_log import EngineLog
 from sandbox.kubernetes_plugin.errors import PluginError
-from sandbox.kubernetes_plugin.provider import Provider
+from sandbox.kubernetes_plugin.provider import KubernetesProvider
 from sandbox.kubernetes_plugin.replies import answered, refused, struct
 from sandbox.kubernetes_plugin.urns import Urn
 from sandbox.kubernetes_plugin.values import decode, reveal_object
 
-# The generated modules have no usable types; here is where they stay.
+# The generated modules have no usable types.
 _pb: Any = import_module("pulumi.runtime.proto.provider_pb2")
 _plugin: Any = import_module("pulumi.runtime.proto.plugin_pb2")
 _empty: Any = import_module("google.protobuf.empty_pb2")
@@ -27,17 +24,17 @@ _services: Any = import_module("pulumi.runtime.proto.provider_pb2_grpc")
 
 
 class Servicer(_services.ResourceProviderServicer):
-    """Answers one engine."""
+    """The service for one engine."""
 
     def __init__(self, engine_address: str) -> None:
         self.cancelled = threading.Event()
         self._log = EngineLog(engine_address)
-        self._provider: Provider | None = None
+        self._provider: KubernetesProvider | None = None
 
     # -- the plugin itself -----------------------------------------------------------------------
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802 - gRPC's names
-        """Say what we understand; learn where the engine's log is."""
+        """Return our features, and store the address of the engine's log."""
         if request.engine_address:
             self._log.attach(request.engine_address)
         return _pb.ProviderHandshakeResponse(
@@ -45,16 +42,16 @@ class Servicer(_services.ResourceProviderServicer):
         )
 
     def Attach(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """An engine takes over a plugin that was started by hand."""
+        """Use another engine, for a plugin that was started manually."""
         self._log.attach(request.address)
         return _empty.Empty()
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """The version of the SDK that programs use, so that the engine sees what it expects."""
+        """Return the version of the programs' SDK, which the engine expects."""
         return _plugin.PluginInfo(version=_sdk_version())
 
     def GetSchema(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """The least that is a schema; programs bring their own types."""
+        """Return a minimal schema."""
         schema = {"name": "kubernetes", "version": _sdk_version()}
         return _pb.GetSchemaResponse(schema=json.dumps(schema))
 
@@ -67,14 +64,14 @@ class Servicer(_services.ResourceProviderServicer):
         return _pb.GetMappingsResponse()
 
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """End all waits."""
+        """Cancel all waits."""
         self.cancelled.set()
         return _empty.Empty()
 
     # -- provider options ------------------------------------------------------------------------
 
     def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Options that the SDK does not have are mistakes."""
+        """Refuse options that the SDK does not have."""
         failures = [
             _pb.CheckFailure(property=option, reason=f"unknown provider option `{option}`")
             for option in configuring.unknown_options(decode(request.news))
@@ -82,7 +79,7 @@ class Servicer(_services.ResourceProviderServicer):
         return _pb.CheckResponse(inputs=request.news, failures=failures)
 
     def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Another cluster replaces everything; other changes do not."""
+        """Replace all resources if another cluster is selected."""
         old, new = reveal_object(decode(request.olds)), reveal_object(decode(request.news))
         changed, replacing = configuring.changed_options(old, new)
         answer = _pb.DiffResponse
@@ -90,7 +87,7 @@ class Servicer(_services.ResourceProviderServicer):
         return answer(changes=changes, diffs=changed, replaces=replacing)
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Take the options and look whether the cluster answers."""
+        """Set the options, and check whether the cluster answers."""
 
         def answer() -> Any:
             self._provider = configuring.configure(
@@ -105,7 +102,7 @@ class Servicer(_services.ResourceProviderServicer):
     # -- resources -------------------------------------------------------------------------------
 
     def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Names, namespaces, canonical inputs."""
+        """Complete the inputs."""
 
         def answer() -> Any:
             autonaming = request.autonaming
@@ -122,7 +119,7 @@ class Servicer(_services.ResourceProviderServicer):
         return answered(context, answer)
 
     def Diff(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """What would change, and how."""
+        """Return the changes."""
 
         def answer() -> Any:
             plan = self._configured().diff(
@@ -144,7 +141,7 @@ class Servicer(_services.ResourceProviderServicer):
         return answered(context, answer)
 
     def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Create, and wait until live."""
+        """Create an object and wait until it is ready."""
 
         def answer() -> Any:
             identity, outputs = self._configured().create(
@@ -158,7 +155,7 @@ class Servicer(_services.ResourceProviderServicer):
         return answered(context, answer)
 
     def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Refresh or import."""
+        """Refresh or import an object."""
 
         def answer() -> Any:
             found = self._configured().read(
@@ -175,7 +172,7 @@ class Servicer(_services.ResourceProviderServicer):
         return answered(context, answer)
 
     def Update(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Apply the new inputs, and wait until live."""
+        """Apply the new inputs and wait until the object is ready."""
 
         def answer() -> Any:
             outputs = self._configured().update(
@@ -191,7 +188,7 @@ class Servicer(_services.ResourceProviderServicer):
         return answered(context, answer)
 
     def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Delete, and wait until gone."""
+        """Delete an object and wait until it is gone."""
 
         def answer() -> Any:
             self._configured().delete(
@@ -207,22 +204,22 @@ class Servicer(_services.ResourceProviderServicer):
     # -- left to the official plugin -------------------------------------------------------------
 
     def Invoke(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """YAML, Helm and kustomize rendering."""
+        """Refuse to render YAML, Helm and kustomize."""
         return refused(context, f"the function {request.tok}")
 
     def Call(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Methods of components."""
+        """Refuse methods of components."""
         return refused(context, f"the method {request.tok}")
 
     def Construct(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Components: ConfigFile, ConfigGroup, Chart, Directory."""
+        """Refuse components: ConfigFile, ConfigGroup, Chart, Directory."""
         return refused(context, f"the component {request.type}")
 
     def Parameterize(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Packages made from CRDs."""
+        """Refuse packages from CRDs."""
         return refused(context, "a parameterized package")
 
-    def _configured(self) -> Provider:
+    def _configured(self) -> KubernetesProvider:
         if self._provider is None:
             raise PluginError("the kubernetes provider is not configured yet")
         return self._provider

@@ -1,16 +1,14 @@
-"""Property values as the engine sends them: JSON plus secrets and unknowns.
+"""Property values: JSON with secrets and unknowns.
 
-Everything past the gRPC border works on these trees. Decoding keeps secrets wrapped; `reveal` is
-the one place that takes the wrapping off, `carry_secrets` the one that puts it back on what goes
-out.
+Decoding keeps secrets wrapped. Only `reveal` unwraps them, and only `carry_secrets` wraps outputs.
 """
 
 from typing import Any, Final, TypeAlias, cast
 
-# The engine marks special values by these fixed keys and strings (sdk/go/common/resource/sig).
+# The engine's markers of special values (sdk/go/common/resource/sig).
 SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a protocol constant
-# Any kind of unknown (string, number, map, …) arrives as one of these strings.
+# Unknowns of all types (string, number, map, …) are one of these strings.
 UNKNOWN_STRINGS: Final = frozenset(
     {
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
@@ -26,7 +24,7 @@ UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
 
 class Unknown:
-    """A value that only the coming update will know. There is one instance, `UNKNOWN`."""
+    """A value that is known only after the update. The only instance is `UNKNOWN`."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
@@ -36,7 +34,7 @@ UNKNOWN: Final = Unknown()
 
 
 class Secret:
-    """A value that must never be shown. Its repr says nothing, so that no log can leak it."""
+    """A secret value, which its repr does not contain."""
 
     def __init__(self, value: "Value") -> None:
         self.value = value
@@ -57,7 +55,7 @@ Object: TypeAlias = dict[str, "Value"]
 
 
 def decode(struct: Any) -> Object:
-    """A protobuf Struct as an object; keys with null are dropped, whole numbers become ints."""
+    """Convert a protobuf Struct; drop null values, and make whole numbers ints."""
     fields: Any = struct.fields
     tree: Object = {}
     for key in fields:
@@ -88,12 +86,12 @@ def _decode_value(wire: Any) -> Value:
 
 
 def encode(tree: Object) -> dict[str, Any]:
-    """An object in the plain form that a protobuf Struct takes; null values are dropped."""
+    """Convert an object for a protobuf Struct; drop null values."""
     return {key: encode_value(value) for key, value in tree.items() if value is not None}
 
 
 def encode_value(value: Value) -> Any:
-    """One value in the form that a protobuf Struct takes."""
+    """Convert a value for a protobuf Struct."""
     if isinstance(value, Unknown):
         return UNKNOWN_STRING
     if isinstance(value, Secret):
@@ -106,7 +104,7 @@ def encode_value(value: Value) -> Any:
 
 
 def reveal(value: Value) -> Value:
-    """The same tree without secret wrappers (a copy: callers may change it)."""
+    """Return a copy without secret wrappers."""
     if isinstance(value, Secret):
         return reveal(value.value)
     if isinstance(value, dict):
@@ -117,12 +115,12 @@ def reveal(value: Value) -> Value:
 
 
 def reveal_object(tree: Object) -> Object:
-    """`reveal` for an object."""
+    """Return a copy of an object without secret wrappers."""
     return {key: reveal(item) for key, item in tree.items()}
 
 
 def has_unknown(value: Value) -> bool:
-    """Whether anything in the tree is unknown."""
+    """Return whether any value in the tree is unknown."""
     if isinstance(value, Secret):
         return has_unknown(value.value)
     if isinstance(value, dict):
@@ -133,7 +131,7 @@ def has_unknown(value: Value) -> bool:
 
 
 def has_secret(value: Value) -> bool:
-    """Whether anything in the tree is secret."""
+    """Return whether any value in the tree is secret."""
     if isinstance(value, dict):
         return any(has_secret(item) for item in value.values())
     if isinstance(value, list):
@@ -142,10 +140,9 @@ def has_secret(value: Value) -> bool:
 
 
 def carry_secrets(outgoing: Object, known: Object) -> Object:
-    """Mark in `outgoing` whatever is secret in `known`, and the data of every Secret in any case.
+    """Mark in `outgoing` what is secret in `known`, and always the data of a Secret.
 
-    A list with one secret in it becomes secret as a whole: its order may change on the server,
-    and then nobody could tell which element to hide.
+    A list that contains a secret becomes secret as a whole, because the server may reorder it.
     """
     if outgoing.get("kind") == "Secret":
         return {
@@ -167,7 +164,7 @@ def carry_secrets(outgoing: Object, known: Object) -> Object:
 
 
 def dig(value: Value, *path: str) -> Value:
-    """The value at a path of keys, or None where the path ends early."""
+    """Return the value at a path of keys, or None."""
     for key in path:
         if not isinstance(value, dict):
             return None
@@ -176,25 +173,25 @@ def dig(value: Value, *path: str) -> Value:
 
 
 def as_object(value: Value) -> Object:
-    """The value if it is an object, else an empty one."""
+    """Return the value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Value) -> list[Value]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def as_text(value: Value) -> str:
-    """The value if it is a string, else an empty one."""
+    """Return the value if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def as_int(value: Value, default: int = 0) -> int:
-    """The value if it is a whole number, else the default."""
+    """Return the value if it is a whole number, else the default."""
     return value if isinstance(value, int) and not isinstance(value, bool) else default
 
 
 def from_json(parsed: Any) -> Object:
-    """What `json.loads` gave for an object, typed."""
+    """Return the result of `json.loads` if it is an object, else an empty one."""
     return cast("Object", parsed) if isinstance(parsed, dict) else {}

@@ -1,7 +1,7 @@
-"""Waiting until objects are live, with words for the person who waits.
+"""Wait until objects are ready (readiness.py), and report progress.
 
-Polls rather than watches: a poll cannot miss an event, survives a restart of the API server, and
-the sandbox is small. Ends at once when the engine cancels. What "live" means is in `readiness`.
+It polls: that misses no event, and survives a restart of the API server. It ends when the engine
+cancels.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from sandbox.kubernetes_plugin.objects import (
 )
 from sandbox.kubernetes_plugin.readiness import (
     READY,
-    Verdict,
+    Readiness,
     judge,
     judge_service,
     pod_troubles,
@@ -44,10 +44,10 @@ _DEFAULT_SECONDS: Final = {
     "v1/Secret": 5.0,
 }
 TEN_MINUTES: Final = 600.0
-# How long a Service without any endpoint is watched before it counts as live all the same.
+# A Service without endpoints is ready after this time.
 _SETTLE_SECONDS: Final = 10.0
 SLOWEST_POLL: Final = 1.0
-# Awaited when created, but never reported as broken by a refresh.
+# A refresh does not report that these are not ready.
 _NOT_JUDGED_ON_READ: Final = frozenset(
     {"v1/PersistentVolume", "v1/PersistentVolumeClaim", "v1/ResourceQuota", "v1/Secret"}
 )
@@ -55,17 +55,17 @@ _NOT_JUDGED_ON_READ: Final = frozenset(
 
 @dataclass(frozen=True)
 class Waiter:
-    """Waits for objects of one cluster and tells the engine how it goes."""
+    """Waits for objects of one cluster and reports progress to the engine."""
 
     api: Api
     log: EngineLog
 
     def until_ready(self, live: Object, inputs: Object, timeout: float, urn: str) -> Object:
-        """The live object once it is ready; `NotReady` with its last state if it never is."""
+        """Return the live object when it is ready; raise NotReady with its last state."""
         if annotation(inputs, SKIP_AWAIT) in {"true", "ready"}:
             return live
         kind, name = kind_of(live), name_of(live)
-        seconds = patience(timeout, inputs, _DEFAULT_SECONDS.get(kind.key, TEN_MINUTES))
+        seconds = timeout_seconds(timeout, inputs, _DEFAULT_SECONDS.get(kind.key, TEN_MINUTES))
         expired, settled = self.api.deadline(seconds), self.api.deadline(_SETTLE_SECONDS)
         verdict, pause = self.verdict(live), 0.2
         while not verdict.ready and not (verdict.settling and settled()):
@@ -86,15 +86,15 @@ class Waiter:
                     f'waiting for {kind.name} "{name}" was cancelled', reasons, live
                 ) from None
             pause = min(pause * 1.3, SLOWEST_POLL)
-            live = self._again(kind, live, urn)
+            live = self._refetch(kind, live, urn)
             verdict = self.verdict(live)
         self.log.status(urn, f"{kind.name} initialization complete" if pause > 0.2 else "")
         return live
 
-    def _again(self, kind: Kind, live: Object, urn: str) -> Object:
-        """The object now; its last state while the API server is away.
+    def _refetch(self, kind: Kind, live: Object, urn: str) -> Object:
+        """Return the current object; its last state if the API server does not answer.
 
-        Whatever goes wrong here, the object exists: only its proven absence may lose it.
+        Only a 404 means that the object is gone; the state must keep it after all other errors.
         """
         name = name_of(live)
         try:
@@ -109,8 +109,8 @@ class Waiter:
             told = f'{kind.name} "{name}" cannot be watched until it is ready'
             raise NotReady(told, [str(error)], live) from error
 
-    def verdict(self, live: Object) -> Verdict:
-        """The judgement now, with what has to be looked up for it."""
+    def verdict(self, live: Object) -> Readiness:
+        """Return the object's readiness, and look up what it depends on."""
         key = kind_of(live).key
         if key == "v1/Service":
             label = f"kubernetes.io/service-name={name_of(live)}"
@@ -125,7 +125,7 @@ class Waiter:
         return verdict
 
     def troubles(self, live: Object, inputs: Object) -> list[str]:
-        """Why an object that is being refreshed is not live; empty if it is."""
+        """Return why an object is not ready in a refresh; empty if it is."""
         kind = kind_of(live)
         if kind.key in _NOT_JUDGED_ON_READ or annotation(inputs, SKIP_AWAIT) in {"true", "ready"}:
             return []
@@ -145,8 +145,8 @@ class Waiter:
             return False
         return found.get("volumeBindingMode") == "WaitForFirstConsumer"
 
-    def _claims_verdict(self, deployment: Object) -> Verdict:
-        """A Deployment is live only if the claims that it mounts are bound."""
+    def _claims_verdict(self, deployment: Object) -> Readiness:
+        """Require that the claims that a Deployment mounts are bound."""
         volumes = as_list(dig(deployment, "spec", "template", "spec", "volumes"))
         names = {as_text(dig(entry, "persistentVolumeClaim", "claimName")) for entry in volumes}
         unbound: list[str] = []
@@ -164,7 +164,7 @@ class Waiter:
             return {}
 
     def _explain(self, live: Object) -> list[str]:
-        """What the pods behind a workload say; best effort, for the message only."""
+        """Return the problems of a workload's pods for the message."""
         if kind_of(live).key not in {
             "apps/v1/DaemonSet",
             "apps/v1/Deployment",
@@ -196,8 +196,8 @@ class Waiter:
             return []
 
 
-def patience(timeout: float, inputs: Object, default: float) -> float:
-    """The resource option `customTimeouts` first, then the annotation, then the kind's default."""
+def timeout_seconds(timeout: float, inputs: Object, default: float) -> float:
+    """Return the timeout from `customTimeouts`, else the annotation, else the default."""
     if timeout > 0:
         return timeout
     text = annotation(inputs, TIMEOUT_SECONDS)

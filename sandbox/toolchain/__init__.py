@@ -1,8 +1,8 @@
-"""Every tool that `pulumi up` against a real local Kubernetes API needs, on Linux and macOS.
+"""The tools for `pulumi up` against a local Kubernetes API, on Linux and macOS.
 
     on PATH and new enough → the vendor's release, verified → built from the Go module proxy
-All of it in one cache (`$CODER_STACK_CACHE`); the versions and addresses are in catalogue.py.
-`coder-stack doctor` shows what was taken and why.
+They are in one cache (`$CODER_STACK_CACHE`); versions and addresses are in catalogue.py.
+`coder-stack doctor` shows the source of each tool and the reason.
 """
 
 from collections.abc import Iterable
@@ -32,20 +32,20 @@ __all__ = [
 
 
 def ensure(names: Iterable[str]) -> dict[str, Installed]:
-    """Install what is missing of these tools (progress on stderr) and say where each is."""
+    """Return these tools; install what is missing, with progress on stderr."""
     return Toolchain.from_environment().ensure(names)
 
 
 def browser() -> Installed:
-    """A headless browser for the tests of the HTML report, fetched if need be."""
+    """Return a headless browser for the tests of the HTML report; install it if necessary."""
     return Toolchain.from_environment().ensure_browser()
 
 
 def wheels(name: str) -> Path:
-    """A folder to import a locked set of Python packages from, installed if need be."""
+    """Return the folder of a locked set of Python packages; install it if necessary."""
     return Toolchain.from_environment().ensure_wheels(name)
 
 
 def find(name: str) -> Installed | None:
-    """Where a tool is now, without installing anything."""
+    """Return a tool if it is installed."""
     return Toolchain.from_environment().find(name)

@@ -1,8 +1,7 @@
-"""A headless browser, only for the tests that look at the HTML report.
+"""A headless browser for the tests of the HTML report.
 
-`CODER_STACK_BROWSER`, else one on PATH, else Debian's package by name: downloaded by apt (which
-checks the archive's signatures) and unpacked into the cache, with the libraries that this machine
-lacks. Nothing is installed into the system and no root is needed.
+`CODER_STACK_BROWSER`, else one on PATH, else Debian's package: apt downloads and verifies it, then
+it is unpacked into the cache with its missing libraries, which needs no root.
 """
 
 import os
@@ -11,16 +10,16 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.toolchain.errors import Unavailable
-from sandbox.toolchain.on_path import look
+from sandbox.toolchain.errors import SourceUnavailable
+from sandbox.toolchain.on_path import find_on_path
 from sandbox.toolchain.platforms import Platform
-from sandbox.toolchain.processes import Answer, capture
-from sandbox.toolchain.progress import Progress
-from sandbox.toolchain.recipes import Probe, parse_version, version_text
+from sandbox.toolchain.processes import CommandResult, capture
+from sandbox.toolchain.progress import ProgressReporter
+from sandbox.toolchain.recipes import VersionProbe, parse_version, version_text
 from sandbox.toolchain.store import Installed, Store
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-PROBE = Probe(arguments=("--version",), at_least=(120, 0, 0), below=(1000, 0, 0))
+PROBE = VersionProbe(arguments=("--version",), at_least=(120, 0, 0), below=(1000, 0, 0))
 _PACKAGE = "chromium-headless-shell"
 _SECONDS = 600.0
 _FILE = re.compile(r"^'\S+' (\S+?)_\S+\.deb ", re.MULTILINE)
@@ -28,23 +27,23 @@ _FILE = re.compile(r"^'\S+' (\S+?)_\S+\.deb ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Browser:
-    """Where a browser is looked for, and where it is put if it has to be unpacked."""
+    """Finds a browser, or unpacks one into the store."""
 
     store: Store
     platform: Platform
     path: str | None = None
 
     def find(self) -> Installed:
-        """Only look; raises Unavailable with the reason."""
+        """Return the browser, or raise SourceUnavailable with the reason."""
         if chosen := os.environ.get("CODER_STACK_BROWSER"):
             if not os.access(chosen, os.X_OK):
-                raise Unavailable(f"CODER_STACK_BROWSER is {chosen}, which cannot be run")
+                raise SourceUnavailable(f"CODER_STACK_BROWSER is {chosen}, which cannot be run")
             return Installed("chromium", "", "path", Path(chosen), "named by CODER_STACK_BROWSER")
         why = ""
         for name in NAMES:
             try:
-                found = look(name, PROBE, path=self.path)
-            except Unavailable as reason:
+                found = find_on_path(name, PROBE, path=self.path)
+            except SourceUnavailable as reason:
                 why = why or str(reason)
                 continue
             return Installed(
@@ -53,18 +52,18 @@ class Browser:
         for folder in sorted((self.store.tools / "chromium").glob(f"*-{self.platform}")):
             if installed := self.store.lookup(folder):
                 return installed
-        raise Unavailable(why)
+        raise SourceUnavailable(why)
 
-    def ensure(self, progress: Progress) -> Installed:
-        """Look, else unpack Debian's package. Only for the holder of the store's lock."""
+    def ensure(self, progress: ProgressReporter) -> Installed:
+        """Return the browser; unpack Debian's package if necessary. Needs the store's lock."""
         try:
             return self.find()
-        except Unavailable as why:
+        except SourceUnavailable as why:
             return self._install(str(why), progress)
 
-    def _install(self, why: str, progress: Progress) -> Installed:
+    def _install(self, why: str, progress: ProgressReporter) -> Installed:
         if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-            raise Unavailable(
+            raise SourceUnavailable(
                 f"on PATH {why}, and only Debian's package is known here: install Chromium or "
                 "Chrome, or set CODER_STACK_BROWSER to one"
             )
@@ -82,11 +81,11 @@ class Browser:
 
 
 def _download(into: Path) -> list[Path]:
-    """The package and what it needs beyond this machine; with fresh lists if the old ones fail."""
+    """Download the package and missing libraries; retry with updated package lists."""
     into.mkdir()
     try:
         _fetch(into, ())
-    except Unavailable:
+    except SourceUnavailable:
         lists = into.parent / "lists"
         (lists / "partial").mkdir(parents=True)
         own = ("-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={lists / 'cache'}")
@@ -102,12 +101,12 @@ def _fetch(into: Path, options: tuple[str, ...]) -> None:
     )
     names = _FILE.findall(wanted.stdout)
     if _PACKAGE not in names:
-        raise Unavailable(f"apt-get has no {_PACKAGE}")
+        raise SourceUnavailable(f"apt-get has no {_PACKAGE}")
     _run("apt-get", *options, "download", *names, cwd=into)
 
 
 def _starter(root: Path) -> Path:
-    """A script that runs the program with the unpacked libraries, wherever the folder lies."""
+    """Write a script that runs the program with the unpacked libraries."""
     libraries = sorted({file.parent for file in (root / "usr" / "lib").rglob("*.so*")})
     places = ":".join(f"$root/{folder.relative_to(root)}" for folder in libraries)
     lines = [
@@ -129,16 +128,16 @@ def _version(packages: list[Path]) -> str:
     name = next(package.name for package in packages if package.name.startswith(f"{_PACKAGE}_"))
     version = parse_version(name)
     if version is None:
-        raise Unavailable(f"{name} has no version")
+        raise SourceUnavailable(f"{name} has no version")
     return version_text(version)
 
 
-def _run(*command: str, cwd: Path | None = None) -> Answer:
+def _run(*command: str, cwd: Path | None = None) -> CommandResult:
     try:
         answer = capture(command, seconds=_SECONDS, cwd=cwd)
     except TimeoutError as late:
-        raise Unavailable(f"{command[0]} gave {late}") from None
+        raise SourceUnavailable(f"{command[0]} gave {late}") from None
     if answer.code != 0:
         said = answer.stderr.strip().splitlines()
-        raise Unavailable(f"{command[0]} failed ({said[-1][:200] if said else 'no word'})")
+        raise SourceUnavailable(f"{command[0]} failed ({said[-1][:200] if said else 'no word'})")
     return answer

@@ -1,8 +1,7 @@
-"""The third source: built from the Go module proxy, at the versions that `modules/<part>` locks.
+"""The third source: build from the Go module proxy, with the versions locked in `modules/<part>`.
 
-Each part is a wrapper module with a committed go.mod and go.sum; `-mod=readonly` keeps every
-version where it is. Go's caches lie inside the store, so that a killed build goes on where it was
-and nothing of the user's own Go is touched.
+Each part is a module with a go.mod and go.sum. Go's caches are in the store, so that a killed build
+can continue and the user's own Go is not touched.
 """
 
 import json
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.toolchain.errors import ToolchainError, Unavailable
+from sandbox.toolchain.errors import SourceUnavailable, ToolchainError
 from sandbox.toolchain.platforms import Platform
 from sandbox.toolchain.processes import capture, run_logged
 from sandbox.toolchain.recipes import GoProgram, ModuleFile, Tool
@@ -33,7 +32,7 @@ _PASSING_FAULTS = (
 
 
 def free_bytes(path: Path) -> int:
-    """Room left on the filesystem that holds (or will hold) a path."""
+    """Return the free space of the file system of a path, which need not exist."""
     while not path.exists():
         path = path.parent
     return shutil.disk_usage(path).free
@@ -41,7 +40,7 @@ def free_bytes(path: Path) -> int:
 
 @dataclass(frozen=True)
 class Builder:
-    """Builds tools with one Go, for one platform, into one store."""
+    """Builds tools for one platform into one store."""
 
     store: Store
     platform: Platform
@@ -49,7 +48,7 @@ class Builder:
     modules: Path
 
     def build(self, tool: Tool, into: Path) -> list[Path]:
-        """Build everything of a tool into a folder; the files."""
+        """Build a tool into a folder, and return its files."""
         log = self.store.logs / f"{tool.name}-build.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_bytes(b"")
@@ -59,7 +58,7 @@ class Builder:
         ]
 
     def module_files(self, tool: Tool, into: Path) -> list[Path]:
-        """Only the files that come out of modules as they are."""
+        """Copy a tool's files out of modules, and return them."""
         return [self._file(file, into) for file in tool.files]
 
     def _program(self, program: GoProgram, into: Path, log: Path) -> Path:
@@ -73,7 +72,7 @@ class Builder:
                 return target
             said = log.read_bytes()[before:].decode(errors="replace")
             if attempt == _TRIES or not any(fault in said for fault in _PASSING_FAULTS):
-                raise Unavailable(
+                raise SourceUnavailable(
                     f"go build {program.package} failed:\n{_ending(said)}\n    (all of it: {log})"
                 )
         raise AssertionError("unreachable")
@@ -91,7 +90,7 @@ class Builder:
                 command, seconds=_DOWNLOAD_SECONDS, env=self._environment(), cwd=self._part(part)
             )
         except TimeoutError as late:
-            raise Unavailable(f"go mod download {module} gave {late}") from None
+            raise SourceUnavailable(f"go mod download {module} gave {late}") from None
         try:
             described = json.loads(answer.stdout)
             if answer.code == 0:
@@ -99,7 +98,7 @@ class Builder:
             said = str(described.get("Error", ""))
         except (ValueError, KeyError):
             said = answer.stderr
-        raise Unavailable(f"go mod download {module} failed:\n{_ending(said)}")
+        raise SourceUnavailable(f"go mod download {module} failed:\n{_ending(said)}")
 
     def _part(self, part: str) -> Path:
         return self.modules / part
@@ -128,7 +127,7 @@ def check_room(
     gigabytes: Mapping[str, float],
     free: Callable[[Path], int],
 ) -> None:
-    """Refuse to start a build that would fill the disk; what the Go caches hold counts as room."""
+    """Refuse a build that would fill the disk; the size of the Go caches counts as free."""
     parts = sorted(frozenset[str]().union(*(tool.parts for tool in tools)))
     needed = sum(gigabytes.get(part, 0.0) for part in parts)
     room = free(store.root) / 1e9
@@ -143,7 +142,7 @@ def check_room(
 
 
 def tree_bytes(folder: Path) -> int:
-    """How much a folder holds."""
+    """Return the size of all files in a folder."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

@@ -1,13 +1,12 @@
-"""The tools of the sandbox, described as data: versions, vendors' release layouts, Go packages.
+"""The sandbox's tools: versions, locations of the vendors' releases, Go packages.
 
-To move a version, change it here and lock the module anew (`modules/<part>`); nothing else knows a
-version or an address.
+To change a version, change it here and lock the module (`modules/<part>`).
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from sandbox.toolchain.recipes import GoProgram, ModuleFile, Probe, Release, Tool, Version
+from sandbox.toolchain.recipes import GoProgram, ModuleFile, Release, Tool, Version, VersionProbe
 
 PULUMI = "3.220.0"
 KUBERNETES = "1.36.3"
@@ -27,7 +26,7 @@ PART_GIGABYTES: Mapping[str, float] = {
     "coder": 5.0,
     "actionlint": 0.3,
 }
-"""Room that the Go caches take while a part is built: modules and compiled packages, rounded up."""
+"""Size of the Go caches while a part is built, rounded up."""
 
 _GITHUB = "github.com"
 _PULUMI_SDK = "github.com/pulumi/pulumi/sdk/v3"
@@ -35,7 +34,7 @@ _PULUMI_SDK = "github.com/pulumi/pulumi/sdk/v3"
 _pulumi = Tool(
     name="pulumi",
     version=PULUMI,
-    probe=Probe(
+    probe=VersionProbe(
         arguments=("version",),
         at_least=(3, 220, 0),
         below=(4, 0, 0),
@@ -67,7 +66,7 @@ _pulumi = Tool(
             output="pulumi",
             ldflags=f"-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{PULUMI}",
         ),
-        # v3.79.0, the last version whose module still holds the language host.
+        # v3.79.0, the last version whose module contains the language host.
         GoProgram(
             part="language-host",
             package="github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python",
@@ -102,7 +101,7 @@ _pulumi = Tool(
 _etcd = Tool(
     name="etcd",
     version=ETCD,
-    probe=Probe(arguments=("--version",), at_least=(3, 6, 0), below=(4, 0, 0)),
+    probe=VersionProbe(arguments=("--version",), at_least=(3, 6, 0), below=(4, 0, 0)),
     release=Release(
         host=_GITHUB,
         asset="etcd-io/etcd/releases/download/v{version}/etcd-v{version}-{os}-{arch}{suffix}",
@@ -115,15 +114,15 @@ _etcd = Tool(
 )
 
 
-# The same minor only: the three parts may come from different places and must fit each other.
-_SERVER = Probe(arguments=("--version",), at_least=(1, 36, 0), below=(1, 37, 0))
-_CLIENT = Probe(arguments=("version", "--client"), at_least=(1, 30, 0), below=(2, 0, 0))
+# The same minor version only, because the three programs may come from different sources.
+_SERVER = VersionProbe(arguments=("--version",), at_least=(1, 36, 0), below=(1, 37, 0))
+_CLIENT = VersionProbe(arguments=("version", "--client"), at_least=(1, 30, 0), below=(2, 0, 0))
 _LINUX_ONLY = {"darwin": "Kubernetes publishes its servers for Linux only"}
 _EVERYWHERE: Mapping[str, str] = {}
 
 
 def _kubernetes(
-    name: str, probe: Probe = _SERVER, unpublished: Mapping[str, str] = _LINUX_ONLY
+    name: str, probe: VersionProbe = _SERVER, unpublished: Mapping[str, str] = _LINUX_ONLY
 ) -> Tool:
     return Tool(
         name=name,
@@ -141,7 +140,7 @@ def _kubernetes(
                 part="kubernetes",
                 package=f"k8s.io/kubernetes/cmd/{name}",
                 output=name,
-                # Without it clients cannot parse the version that the server reports.
+                # Clients cannot parse the server's version without it.
                 ldflags=f"-s -w -X k8s.io/component-base/version.gitVersion=v{KUBERNETES}",
             ),
         ),
@@ -151,12 +150,11 @@ def _kubernetes(
 _kwok = Tool(
     name="kwok",
     version=KWOK,
-    probe=Probe(arguments=("--version",), at_least=(0, 8, 0), below=(1, 0, 0)),
+    probe=VersionProbe(arguments=("--version",), at_least=(0, 8, 0), below=(1, 0, 0)),
     release=Release(
         host=_GITHUB,
         asset="kubernetes-sigs/kwok/releases/download/v{version}/kwok-{os}-{arch}",
-        # KWOK uploads no checksum file; the description of the release carries a digest of each
-        # asset.
+        # KWOK has no checksum file; GitHub's description of the release has digests.
         checksums_host="api.github.com",
         checksums="repos/kubernetes-sigs/kwok/releases/tags/v{version}",
         checksum_format="github",
@@ -202,7 +200,7 @@ def _coder(name: str, package: str) -> Tool:
 _actionlint = Tool(
     name="actionlint",
     version=ACTIONLINT,
-    probe=Probe(arguments=("-version",), at_least=(1, 7, 7), below=(2, 0, 0)),
+    probe=VersionProbe(arguments=("-version",), at_least=(1, 7, 7), below=(2, 0, 0)),
     release=Release(
         host=_GITHUB,
         asset="rhysd/actionlint/releases/download/v{version}/actionlint_{version}_{os}_{arch}.tar.gz",
@@ -248,4 +246,4 @@ CLUSTER = (
 CONTRACT = ("coder", "coder-agpl")
 CHECKS = ("actionlint",)
 WHEELS = ("axe", "moto")
-"""Python packages of the tests that lie apart from the program's own: see wheels.py."""
+"""Python packages for tests, which are installed separately: see wheels.py."""

@@ -1,8 +1,4 @@
-"""`coder-stack doctor`: which tools this machine has, where each came from, and why.
-
-Only looks unless told to install. The table is for people, `--json` for scripts; both come from the
-same findings.
-"""
+"""`coder-stack doctor`: show this machine's tools, their sources, and the reasons."""
 
 import json
 import sys
@@ -15,17 +11,19 @@ from rich.console import Console
 from rich.table import Table
 
 from sandbox.errors import SandboxError
+from sandbox.toolchain.browser import Browser
 from sandbox.toolchain.build import free_bytes, tree_bytes
 from sandbox.toolchain.catalogue import CHECKS, CLUSTER, CONTRACT, ENGINE, WHEELS
-from sandbox.toolchain.errors import Unavailable
+from sandbox.toolchain.errors import SourceUnavailable
+from sandbox.toolchain.golang import Go
 from sandbox.toolchain.install import Toolchain
 from sandbox.toolchain.provider_plugin import EXECUTABLE, PluginChoice, PluginFinder
 from sandbox.toolchain.store import Installed, remove_tree
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One row: a tool as it is on this machine."""
+class ToolStatus:
+    """One row: the state of a tool on this machine."""
 
     tool: str
     version: str = ""
@@ -37,22 +35,22 @@ class Finding:
 
     @property
     def is_problem(self) -> bool:
-        """Whether the sandbox cannot work like this."""
+        """Return whether the sandbox cannot work like this."""
         return self.damaged or (self.required and self.source == "missing")
 
 
 @dataclass(frozen=True)
 class Health:
-    """Everything that the doctor found."""
+    """The state of all tools and of the cache."""
 
-    findings: Sequence[Finding]
+    findings: Sequence[ToolStatus]
     cache: str
     cache_bytes: int
     free_bytes: int
 
     @property
     def problems(self) -> list[str]:
-        """The tools that the sandbox cannot work without and does not have."""
+        """Return the required tools that are missing, and the damaged ones."""
         return [finding.tool for finding in self.findings if finding.is_problem]
 
 
@@ -109,18 +107,22 @@ def doctor(
 def examine(
     toolchain: Toolchain, plugins: PluginFinder, *, required: Sequence[str], verify: bool = False
 ) -> Health:
-    """Look at everything without changing anything."""
+    """Return the state of all tools without changing it."""
     findings = [
         _tool(toolchain, name, required=name in required, verify=verify)
         for name in (*ENGINE, *CLUSTER, *CONTRACT, *CHECKS)
     ]
-    findings += [_plugin(plugins), _browser(toolchain), _go(toolchain)]
+    findings += [
+        _plugin(plugins),
+        _optional("chromium", toolchain.browser, "only for the tests, see --install-all"),
+        _optional("go", toolchain.go, "installed only if something has to be built"),
+    ]
     cache = toolchain.cache
     return Health(findings, str(cache), tree_bytes(cache), free_bytes(cache))
 
 
 def drop_damaged(toolchain: Toolchain, names: Sequence[str]) -> None:
-    """Remove installed tools whose files have changed, so that they are installed anew."""
+    """Remove installed tools whose files have changed, so that they are installed again."""
     damaged = [
         found.path.parents[1]
         for name in names
@@ -133,7 +135,7 @@ def drop_damaged(toolchain: Toolchain, names: Sequence[str]) -> None:
 
 
 def show(health: Health, console: Console) -> None:
-    """The table for people."""
+    """Print a table."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("tool", "version", "source", "where", "why"):
         table.add_column(column, overflow="fold", no_wrap=column in {"tool", "version", "source"})
@@ -151,11 +153,11 @@ def show(health: Health, console: Console) -> None:
     )
 
 
-def _tool(toolchain: Toolchain, name: str, *, required: bool, verify: bool) -> Finding:
+def _tool(toolchain: Toolchain, name: str, *, required: bool, verify: bool) -> ToolStatus:
     found = toolchain.find(name)
     if found is None:
         why = "" if required else "only for the tests, see --install-all"
-        return Finding(name, toolchain.catalogue[name].version, why=why, required=required)
+        return ToolStatus(name, toolchain.catalogue[name].version, why=why, required=required)
     damaged = _damaged(toolchain, found) if verify else []
     why = f"changed since it was installed: {', '.join(damaged)}" if damaged else found.reason
     return _of(found, why=why, required=required, damaged=bool(damaged))
@@ -168,32 +170,24 @@ def _damaged(toolchain: Toolchain, found: Installed) -> list[str]:
     return toolchain.store.damaged(folder)
 
 
-def _of(found: Installed, *, why: str, required: bool = False, damaged: bool = False) -> Finding:
+def _of(found: Installed, *, why: str, required: bool = False, damaged: bool = False) -> ToolStatus:
     where = str(found.path)
-    return Finding(found.name, found.version, found.source, where, why, required, damaged)
+    return ToolStatus(found.name, found.version, found.source, where, why, required, damaged)
 
 
-def _plugin(plugins: PluginFinder) -> Finding:
+def _plugin(plugins: PluginFinder) -> ToolStatus:
     try:
         choice: PluginChoice = plugins.find()
     except SandboxError as error:
-        return Finding(EXECUTABLE, plugins.version, why=str(error), required=True)
-    return Finding(
+        return ToolStatus(EXECUTABLE, plugins.version, why=str(error), required=True)
+    return ToolStatus(
         EXECUTABLE, choice.version, choice.source, str(choice.bin_dir / EXECUTABLE), choice.reason
     )
 
 
-def _browser(toolchain: Toolchain) -> Finding:
+def _optional(name: str, tool: Browser | Go, why_not: str) -> ToolStatus:
     try:
-        found = toolchain.browser.find()
-    except Unavailable as why:
-        return Finding("chromium", why=f"on PATH: {why}; only for the tests, see --install-all")
-    return _of(found, why=found.reason)
-
-
-def _go(toolchain: Toolchain) -> Finding:
-    try:
-        found = toolchain.go.find()
-    except Unavailable as why:
-        return Finding("go", why=f"on PATH: {why}; installed only if something has to be built")
+        found = tool.find()
+    except SourceUnavailable as why:
+        return ToolStatus(name, why=f"on PATH: {why}; {why_not}")
     return _of(found, why=found.reason)

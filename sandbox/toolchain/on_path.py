@@ -1,53 +1,51 @@
-"""The first source: a tool that this machine already has on PATH, if it is new enough.
-
-Asks each tool for its version with a time limit, since anything may bear its name. Installs
-nothing.
-"""
+"""The first source: a tool on PATH, if its version is new enough."""
 
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.toolchain.errors import Unavailable
+from sandbox.toolchain.errors import SourceUnavailable
 from sandbox.toolchain.processes import capture
-from sandbox.toolchain.recipes import Probe, Version, parse_version, version_text
+from sandbox.toolchain.recipes import Version, VersionProbe, parse_version, version_text
 
 ANSWER_SECONDS = 5.0
 
 
-# One process asks the same file once: a tool that hangs costs its time limit a single time.
+# Versions by file: a tool that hangs costs its time limit only once per process.
 _answers: dict[tuple[Path, int, int], Version | str] = {}
 
 
 @dataclass(frozen=True)
 class Found:
-    """A tool on PATH that is good enough."""
+    """A suitable tool on PATH."""
 
     path: Path
     version: str
 
 
-def look(name: str, probe: Probe, *, path: str | None, seconds: float = ANSWER_SECONDS) -> Found:
-    """Find a tool on PATH and judge it; raises Unavailable with the reason why it is not taken."""
+def find_on_path(
+    name: str, probe: VersionProbe, *, path: str | None, seconds: float = ANSWER_SECONDS
+) -> Found:
+    """Find a suitable tool on PATH, or raise SourceUnavailable with the reason."""
     where = shutil.which(name, path=path)
     if where is None:
-        raise Unavailable("not found")
+        raise SourceUnavailable("not found")
     executable = Path(where)
     version = _ask(executable, probe.arguments, seconds)
     if version < probe.at_least:
-        raise Unavailable(
+        raise SourceUnavailable(
             f"{executable} is {version_text(version)}, too old: "
             f"{version_text(probe.at_least)} or newer is needed"
         )
     if version >= probe.below:
-        raise Unavailable(
+        raise SourceUnavailable(
             f"{executable} is {version_text(version)}, too new: "
             f"older than {version_text(probe.below)} is needed"
         )
     missing = [other for other in probe.beside if not _is_executable(executable.parent / other)]
     if missing:
-        raise Unavailable(f"{executable} has no {missing[0]} beside it")
+        raise SourceUnavailable(f"{executable} has no {missing[0]} beside it")
     return Found(executable, version_text(version))
 
 
@@ -57,11 +55,11 @@ def _ask(executable: Path, arguments: tuple[str, ...], seconds: float) -> Versio
     if key not in _answers:
         try:
             _answers[key] = _run(executable, arguments, seconds)
-        except Unavailable as why:
+        except SourceUnavailable as why:
             _answers[key] = str(why)
     answer = _answers[key]
     if isinstance(answer, str):
-        raise Unavailable(answer)
+        raise SourceUnavailable(answer)
     return answer
 
 
@@ -70,16 +68,16 @@ def _run(executable: Path, arguments: tuple[str, ...], seconds: float) -> Versio
         answer = capture(
             [executable, *arguments],
             seconds=seconds,
-            # Neither may the question go to the network, nor may Go switch to another toolchain.
+            # Pulumi must not use the network, and Go must not switch to another toolchain.
             env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "1", "GOTOOLCHAIN": "local"},
         )
     except TimeoutError as late:
-        raise Unavailable(f"{executable} does not tell its version ({late})") from None
+        raise SourceUnavailable(f"{executable} does not tell its version ({late})") from None
     except OSError as error:
-        raise Unavailable(f"{executable} cannot be run ({error.strerror})") from None
+        raise SourceUnavailable(f"{executable} cannot be run ({error.strerror})") from None
     version = parse_version(answer.stdout) if answer.code == 0 else None
     if version is None:
-        raise Unavailable(f"{executable} does not tell its version (exit code {answer.code})")
+        raise SourceUnavailable(f"{executable} does not tell its version (exit code {answer.code})")
     return version
 
 

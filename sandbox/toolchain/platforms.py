@@ -1,4 +1,4 @@
-"""Which machine this is, in the words that Go and most vendors use."""
+"""This machine's platform, in the names of Go and most vendors."""
 
 import platform as machine
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Platform:
 
 
 def platform_of(system: str, processor: str) -> Platform:
-    """Translate what Python calls a machine (`platform.system()`, `platform.machine()`)."""
+    """Translate Python's names (`platform.system()`, `platform.machine()`)."""
     os, arch = _SYSTEMS.get(system), _ARCHITECTURES.get(processor.lower())
     if os is None or arch is None:
         raise ToolchainError(
@@ -41,5 +41,5 @@ def platform_of(system: str, processor: str) -> Platform:
 
 
 def this_platform() -> Platform:
-    """The machine that runs this."""
+    """Return the platform of this machine."""
     return platform_of(machine.system(), machine.machine())

@@ -1,7 +1,7 @@
-"""Children that do not outlive an interrupted run: each has a process group, ended with us.
+"""Run child processes in process groups that end when this process is interrupted.
 
-A SIGKILL of this process leaves a child behind; it then writes only into staging and Go caches,
-which the next run cleans, so it can finish or fail without harm.
+A SIGKILL of this process leaves a child running. It writes only into staging and Go caches, which
+the next run cleans.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ _GRACE_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Answer:
-    """How a short command ended and what it printed."""
+class CommandResult:
+    """The exit code and output of a command."""
 
     code: int
     stdout: str
@@ -32,20 +32,22 @@ def capture(
     seconds: float,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-) -> Answer:
-    """Run a short command to its end; TimeoutError if it takes too long."""
+) -> CommandResult:
+    """Run a command and return its result, or raise TimeoutError."""
     with _child(command, env=env, cwd=cwd, out=subprocess.PIPE, err=subprocess.PIPE) as child:
         try:
             out, err = child.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as late:
             raise TimeoutError(f"no answer within {seconds:g} s") from late
-    return Answer(child.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+    return CommandResult(
+        child.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+    )
 
 
 def run_logged(
     command: Sequence[str | Path], *, log: Path, env: Mapping[str, str], cwd: Path
 ) -> int:
-    """Run a long command with all output appended to a file; its exit code."""
+    """Run a command, append its output to a file, and return its exit code."""
     with (
         log.open("ab") as sink,
         _child(command, env=env, cwd=cwd, out=sink.fileno(), err=sink.fileno()) as child,
@@ -83,7 +85,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
             _signal_group(child.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(timeout=_GRACE_SECONDS)
-            # What the child had started itself may ignore the polite signal.
+            # Processes of the child may ignore SIGTERM.
             _signal_group(child.pid, signal.SIGKILL)
             child.wait()
         for stream in (child.stdout, child.stderr):
@@ -97,10 +99,7 @@ def _signal_group(group: int, number: signal.Signals) -> None:
 
 
 class _Signals:
-    """Interruptions as exceptions, held back while a child has started and is not yet looked after.
-
-    Without that, a signal that arrives inside Popen would leave a child that nobody knows.
-    """
+    """Raises exceptions for signals, but not while Popen starts a child, which would be lost."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -134,7 +133,7 @@ _signals = _Signals()
 def interruptible() -> Generator[None]:
     """Turn SIGINT, SIGTERM and SIGHUP into exceptions that end children and remove staging.
 
-    Only the main thread can do this; elsewhere it does nothing.
+    It has no effect outside the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

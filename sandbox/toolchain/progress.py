@@ -1,8 +1,4 @@
-"""What is seen while tools are fetched: a live line on a terminal, plain lines in a log.
-
-Everything goes to stderr, so that commands keep stdout for their answers. Nothing is printed where
-nothing is done.
-"""
+"""Progress of installations on stderr: an animated line on a terminal, plain lines in a log."""
 
 import contextlib
 import os
@@ -20,27 +16,27 @@ HEARTBEAT_SECONDS = 30.0
 
 
 def duration(seconds: float) -> str:
-    """A duration as people say it: 7 s, 2 min 05 s."""
+    """Format a duration: 7 s, 2 min 05 s."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02d} s"
 
 
-class Progress(Protocol):
-    """Where the work reports to."""
+class ProgressReporter(Protocol):
+    """The interface for reporting progress."""
 
     def say(self, line: str) -> None:
-        """Print one line that stays."""
+        """Print a permanent line."""
         ...
 
     def step(
         self, name: str, doing: str
     ) -> contextlib.AbstractContextManager[Callable[[str], None]]:
-        """Show what is being done until the block ends; the function given changes the detail."""
+        """Show a step until the block ends; the yielded function sets a detail."""
         ...
 
 
 class PlainProgress:
-    """Lines for a log: a step's start, then a heartbeat with the elapsed time."""
+    """Prints a line at the start of a step, and then regularly the elapsed time."""
 
     def __init__(self, stream: IO[str], *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
         self._stream = stream
@@ -53,7 +49,7 @@ class PlainProgress:
 
     @contextlib.contextmanager
     def step(self, name: str, doing: str) -> Generator[Callable[[str], None]]:
-        """Print the start and the heartbeats."""
+        """Print the start and the elapsed time."""
         self.say(f"{name}: {doing}")
         started, ended = time.monotonic(), threading.Event()
         detail = ""
@@ -77,7 +73,7 @@ class PlainProgress:
 
 
 class LiveProgress:
-    """One moving line a step on a terminal; it disappears when the step ends."""
+    """Shows an animated line for each step on a terminal until the step ends."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -88,7 +84,7 @@ class LiveProgress:
 
     @contextlib.contextmanager
     def step(self, name: str, doing: str) -> Generator[Callable[[str], None]]:
-        """Show a spinner, what is done, a detail and the elapsed time."""
+        """Show a spinner, the step, a detail and the elapsed time."""
         columns = (
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
@@ -104,8 +100,8 @@ class LiveProgress:
             yield change
 
 
-def progress_for(stream: IO[str] | None = None) -> Progress:
-    """The right kind for where stderr goes."""
+def progress_for(stream: IO[str] | None = None) -> ProgressReporter:
+    """Return a reporter for a terminal or for a log."""
     where = stream or sys.stderr
     if where.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI"):
         return LiveProgress(Console(file=where))

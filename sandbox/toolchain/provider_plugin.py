@@ -1,8 +1,7 @@
-"""Which `pulumi-resource-kubernetes` the engine gets: the official one, else the stand-in.
+"""Choose `pulumi-resource-kubernetes`: the official plugin, else the stand-in.
 
-The official plugin is on no package registry; Pulumi installs it from its own sites. Where those do
-not answer, that is remembered for a day, so that a warm start does not wait for them again. What
-the stand-in does is its own concern (sandbox/kubernetes_plugin).
+The official plugin is on no package registry; Pulumi installs it from its own sites. If they do not
+answer, they are not asked again for a day. The stand-in is sandbox/kubernetes_plugin.
 """
 
 import importlib.metadata
@@ -17,7 +16,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from sandbox.toolchain.errors import ToolchainError, Unavailable
+from sandbox.toolchain.errors import SourceUnavailable, ToolchainError
 from sandbox.toolchain.install import Toolchain
 from sandbox.toolchain.network import CONNECT_SECONDS, unreachable
 from sandbox.toolchain.processes import capture, interruptible
@@ -34,7 +33,7 @@ _FOLDER_VERSION = re.compile(r"resource-kubernetes-v(\d+\.\d+\.\d+)")
 
 @dataclass(frozen=True)
 class PluginChoice:
-    """The plugin that was chosen, the folder to put on PATH for it, and why."""
+    """The chosen plugin, its folder for PATH, and the reason."""
 
     source: Literal["official-path", "official-install", "stand-in"]
     version: str
@@ -42,7 +41,7 @@ class PluginChoice:
     reason: str
 
 
-class _Refusal(BaseModel):
+class _FailedInstall(BaseModel):
     version: str
     at: float
     reason: str
@@ -50,7 +49,7 @@ class _Refusal(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class PluginFinder:
-    """Chooses a plugin for one toolchain. Everything that a test wants to replace is a field."""
+    """Chooses a plugin for one toolchain. Tests may replace any field."""
 
     toolchain: Toolchain
     version: str
@@ -61,27 +60,27 @@ class PluginFinder:
 
     @staticmethod
     def from_environment() -> "PluginFinder":
-        """For the SDK that the program uses."""
+        """Return a finder for the program's version of the SDK."""
         version = importlib.metadata.version("pulumi-kubernetes")
         return PluginFinder(toolchain=Toolchain.from_environment(), version=version)
 
     def find(self) -> PluginChoice:
-        """What would be used now, without asking any site."""
+        """Return the plugin that is available without a download."""
         if chosen := self._on_path() or self._installed():
             return chosen
-        refusal = self._refusal()
-        return self._stand_in(refusal.reason if refusal else "the official one is not installed")
+        failed = self._failed_install()
+        return self._stand_in(failed.reason if failed else "the official one is not installed")
 
     def choose(self, pulumi: Installed, *, retry: bool = False) -> PluginChoice:
-        """The official plugin if it is there or can be installed soon, else the stand-in."""
+        """Return the official plugin; install it if possible, else return the stand-in."""
         if chosen := self._on_path() or self._installed():
             return chosen
-        refusal = self._refusal()
-        if refusal and not retry:
-            return self._stand_in(refusal.reason)
+        failed = self._failed_install()
+        if failed and not retry:
+            return self._stand_in(failed.reason)
         try:
             self._install(pulumi)
-        except Unavailable as why:
+        except SourceUnavailable as why:
             return self._stand_in(str(why))
         except OSError as error:
             return self._stand_in(f"nothing can be installed ({error.strerror or error})")
@@ -99,7 +98,7 @@ class PluginFinder:
         return None
 
     def _is_stand_in(self, folder: Path) -> bool:
-        """Also another checkout's: a shell that has its sandbox on PATH may be used here too."""
+        """Return whether it is the stand-in, of this checkout or of another one on PATH."""
         return folder == self.stand_in.resolve() or folder.parts[-3:] == STAND_IN.parts[-3:]
 
     def _installed(self) -> PluginChoice | None:
@@ -118,7 +117,7 @@ class PluginFinder:
 
     def _install(self, pulumi: Installed) -> None:
         if self.toolchain.offline:
-            raise Unavailable("Pulumi's sites are not asked, CODER_STACK_OFFLINE is set")
+            raise SourceUnavailable("Pulumi's sites are not asked, CODER_STACK_OFFLINE is set")
         store, progress = self.toolchain.store, self.toolchain.progress
         with interruptible(), store.lock(progress):
             if self._installed():
@@ -132,15 +131,15 @@ class PluginFinder:
                 ):
                     made = self._run_pulumi(pulumi, home, staged)
                     store.install(staged, self._folder, made, files=[made.path])
-            except Unavailable as why:
+            except SourceUnavailable as why:
                 self._remember(str(why))
                 raise
-            self._refusal_file.unlink(missing_ok=True)
+            self._failed_install_file.unlink(missing_ok=True)
 
     def _ask_sites(self) -> None:
         reasons = [unreachable(site, seconds=self.connect_seconds) for site in self.sites]
         if all(reasons):
-            raise Unavailable(f"Pulumi's sites cannot be reached ({reasons[0]})")
+            raise SourceUnavailable(f"Pulumi's sites cannot be reached ({reasons[0]})")
 
     def _run_pulumi(self, pulumi: Installed, home: Path, staged: Path) -> Installed:
         command = [pulumi.path, "plugin", "install", "resource", "kubernetes", self.version]
@@ -148,11 +147,11 @@ class PluginFinder:
         try:
             answer = capture([*command, "--non-interactive"], seconds=self.install_seconds, env=env)
         except TimeoutError as late:
-            raise Unavailable(f"pulumi plugin install gave {late}") from None
+            raise SourceUnavailable(f"pulumi plugin install gave {late}") from None
         made = home / "plugins" / f"resource-kubernetes-v{self.version}"
         if answer.code != 0 or not (made / EXECUTABLE).is_file():
             said = [line.strip() for line in answer.stderr.splitlines() if line.strip()]
-            raise Unavailable(
+            raise SourceUnavailable(
                 f"pulumi plugin install failed ({said[-1][:200] if said else 'silently'})"
             )
         made.rename(staged / "bin")
@@ -165,24 +164,24 @@ class PluginFinder:
         return self.toolchain.store.folder(EXECUTABLE, self.version, self.toolchain.platform)
 
     @property
-    def _refusal_file(self) -> Path:
+    def _failed_install_file(self) -> Path:
         return self.toolchain.cache / "plugin-unavailable.json"
 
-    def _refusal(self) -> _Refusal | None:
+    def _failed_install(self) -> _FailedInstall | None:
         if os.environ.get(RETRY_VARIABLE):
             return None
         try:
-            refusal = _Refusal.model_validate_json(self._refusal_file.read_bytes())
+            failed = _FailedInstall.model_validate_json(self._failed_install_file.read_bytes())
         except (OSError, ValidationError):
             return None
-        fresh = 0 <= time.time() - refusal.at < _REMEMBER_SECONDS
-        return refusal if fresh and refusal.version == self.version else None
+        fresh = 0 <= time.time() - failed.at < _REMEMBER_SECONDS
+        return failed if fresh and failed.version == self.version else None
 
     def _remember(self, reason: str) -> None:
-        refusal = _Refusal(version=self.version, at=time.time(), reason=reason)
-        self._refusal_file.write_text(refusal.model_dump_json() + "\n")
+        failed = _FailedInstall(version=self.version, at=time.time(), reason=reason)
+        self._failed_install_file.write_text(failed.model_dump_json() + "\n")
 
 
 def kubernetes_plugin(pulumi: Installed, *, retry: bool = False) -> PluginChoice:
-    """The plugin for this engine; `retry` asks Pulumi's sites even if they failed lately."""
+    """Return the plugin for this engine; `retry` asks Pulumi's sites again after a failure."""
     return PluginFinder.from_environment().choose(pulumi, retry=retry)

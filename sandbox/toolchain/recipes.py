@@ -1,6 +1,6 @@
-"""The words in which the catalogue describes a tool: how to recognise it, download it, or build it.
+"""The types of catalogue.py: how to recognize, download and build a tool.
 
-Pure data, no I/O. Paths are templates over {version}, {os}, {arch} and {suffix}.
+Paths are templates with {version}, {os}, {arch} and {suffix}.
 """
 
 import re
@@ -16,7 +16,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 def parse_version(text: str) -> Version | None:
-    """The first thing in a text that looks like a version; None if nothing does."""
+    """Return the first version in a text, or None."""
     match = _VERSION.search(text)
     if match is None:
         return None
@@ -25,37 +25,37 @@ def parse_version(text: str) -> Version | None:
 
 
 def version_text(version: Version) -> str:
-    """A version as people write it."""
+    """Format a version."""
     return ".".join(str(number) for number in version)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Probe:
-    """How a tool on PATH is asked for its version, and which answers are good enough."""
+class VersionProbe:
+    """How to get the version of a tool on PATH, and which versions are suitable."""
 
     arguments: tuple[str, ...]
     at_least: Version
     below: Version
     beside: tuple[str, ...] = ()
-    """Other executables that must lie in the same folder for this one to be of use."""
+    """Other executables that must be in the same folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """Where a vendor publishes the tool, and where the checksum of that file."""
+    """Where a vendor publishes a tool and its checksum."""
 
     host: str
     asset: str
     checksums: str
     checksum_format: Literal["sums", "bare", "github"]
-    """Lines of `hash  name`; the hash alone; or the digests in GitHub's record of a release."""
+    """Lines of `hash  name`; only the hash; or digests in GitHub's description of a release."""
     checksums_host: str = ""
     members: tuple[str, ...] = ()
-    """What to take out of the archive; empty where the asset is the executable itself."""
+    """The files to extract from the archive; empty if the asset is the executable."""
     arch_names: Mapping[str, str] = field(default_factory=dict[str, str])
     suffixes: Mapping[str, str] = field(default_factory=dict[str, str])
     unpublished: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Operating systems the vendor publishes nothing for, each with the reason to show."""
+    """Operating systems without a release, with the reason."""
 
     def path(self, template: str, version: str, platform: Platform) -> str:
         """Fill a template of this release."""
@@ -69,7 +69,7 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True)
 class GoProgram:
-    """One executable built from a package that the wrapper module `modules/<part>` locks."""
+    """An executable, built from a package that `modules/<part>` locks."""
 
     part: str
     package: str
@@ -79,7 +79,7 @@ class GoProgram:
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleFile:
-    """A file made of files inside a locked module; several become one YAML stream."""
+    """A file from a locked module; several sources are joined to one YAML stream."""
 
     part: str
     module: str
@@ -87,19 +87,19 @@ class ModuleFile:
     output: str
     executable: bool = False
     sha256: str = ""
-    """Pinned where the file may also come from elsewhere: every source gives the same bytes."""
+    """Set if the file may also come from another source, which must have the same content."""
     published_host: str = ""
     published_under: str = ""
-    """Where the vendor serves the same sources; empty where the archive holds the file."""
+    """Where the vendor publishes the sources; empty if the archive contains the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """One installable thing: an executable of the same name, and what must lie beside it."""
+    """An executable and the files beside it."""
 
     name: str
     version: str
-    probe: Probe | None = None
+    probe: VersionProbe | None = None
     not_from_path: str = ""
     release: Release | None = None
     no_release: str = ""
@@ -108,5 +108,5 @@ class Tool:
 
     @property
     def parts(self) -> frozenset[str]:
-        """The wrapper modules that a build of this tool needs."""
+        """Return the modules that a build of this tool needs."""
         return frozenset(item.part for item in (*self.programs, *self.files))

@@ -1,8 +1,7 @@
-"""The second source: the vendor's release, checked against the vendor's published checksum.
+"""The second source: the vendor's release, verified with the vendor's published checksum.
 
-Knows HTTP and archives, not tools: what lies where is in the catalogue. A host that did not answer
-once is not asked again in this run. `root` stands in for the vendors' sites: a mirror serves each
-host's files under <root>/<host>/….
+A host that does not answer is not asked again in this run. `root` is the URL of a mirror, which has
+each host's files under <root>/<host>/….
 """
 
 import hashlib
@@ -18,7 +17,7 @@ from pathlib import Path, PurePosixPath
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from sandbox.toolchain.errors import Unavailable
+from sandbox.toolchain.errors import SourceUnavailable
 from sandbox.toolchain.network import CONNECT_SECONDS, unreachable
 from sandbox.toolchain.platforms import Platform
 from sandbox.toolchain.recipes import ModuleFile, Release, Tool
@@ -27,8 +26,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long a vendor's site may take: to connect, between two pieces, for one file."""
+class DownloadTimeouts:
+    """Timeouts in seconds: to connect, between two chunks, for one file."""
 
     connect: float = CONNECT_SECONDS
     read: float = 20.0
@@ -52,20 +51,20 @@ class Releases:
         *,
         root: str | None = None,
         offline: bool = False,
-        patience: Patience | None = None,
+        timeouts: DownloadTimeouts | None = None,
         known_hosts: dict[str, str | None] | None = None,
     ) -> None:
         self._root = root.rstrip("/") if root else None
         self._offline = offline
-        self._patience = patience or Patience()
+        self._timeouts = timeouts or DownloadTimeouts()
         self._unreachable = {} if known_hosts is None else known_hosts
 
     def offers(self, tool: Tool, platform: Platform) -> Release:
-        """The release of a tool for this machine; Unavailable where there is none to ask for."""
+        """Return a tool's release for this platform, or raise SourceUnavailable."""
         if tool.release is None:
-            raise Unavailable(f"not used, {tool.no_release}")
+            raise SourceUnavailable(f"not used, {tool.no_release}")
         if reason := tool.release.unpublished.get(platform.os):
-            raise Unavailable(f"none, {reason}")
+            raise SourceUnavailable(f"none, {reason}")
         self._may_ask()
         self._must_answer(tool.release.host)
         return tool.release
@@ -73,14 +72,14 @@ class Releases:
     def download(
         self, tool: Tool, platform: Platform, into: Path, detail: Callable[[str], None]
     ) -> list[Path]:
-        """Put everything that a tool needs into a folder, each file checked; the files."""
+        """Download a tool into a folder, verify it, and return its files."""
         release = self.offers(tool, platform)
         asset = release.path(release.asset, tool.version, platform)
         expected = self._published_checksum(tool, release, platform, PurePosixPath(asset).name)
         archive = into / ".download"
         actual = self._fetch(release.host, asset, archive, detail)
         if actual != expected:
-            raise Unavailable(
+            raise SourceUnavailable(
                 f"{PurePosixPath(asset).name} does not match its published checksum "
                 f"({actual[:12]}… is not {expected[:12]}…)"
             )
@@ -95,7 +94,7 @@ class Releases:
         return [*files, *self.module_files(tool, into)]
 
     def module_files(self, tool: Tool, into: Path) -> list[Path]:
-        """Files that the vendor serves beside the release, checked against the catalogue's pins."""
+        """Download files beside the release, and verify them with the catalogue's checksums."""
         self._may_ask()
         return [self._module_file(file, into) for file in tool.files if file.published_host]
 
@@ -124,18 +123,18 @@ class Releases:
         for candidate in candidates:
             if _SHA256.fullmatch(candidate):
                 return candidate
-        raise Unavailable(f"the vendor publishes no checksum of {asset}")
+        raise SourceUnavailable(f"the vendor publishes no checksum of {asset}")
 
     def _may_ask(self) -> None:
         if self._offline:
-            raise Unavailable("not asked, CODER_STACK_OFFLINE is set")
+            raise SourceUnavailable("not asked, CODER_STACK_OFFLINE is set")
 
     def _must_answer(self, host: str) -> None:
         site = self._url(host, "")
         if site not in self._unreachable:
-            self._unreachable[site] = unreachable(site, seconds=self._patience.connect)
+            self._unreachable[site] = unreachable(site, seconds=self._timeouts.connect)
         if why := self._unreachable[site]:
-            raise Unavailable(f"{host} cannot be reached ({why})")
+            raise SourceUnavailable(f"{host} cannot be reached ({why})")
 
     def _give_up(self, host: str, why: str) -> str:
         self._unreachable[self._url(host, "")] = why
@@ -166,39 +165,39 @@ class Releases:
     def _stream(self, host: str, path: str, take: Callable[[bytes], object]) -> None:
         url = self._url(host, path)
         self._must_answer(host)
-        deadline = time.monotonic() + self._patience.file
-        timeout = httpx.Timeout(self._patience.read, connect=self._patience.connect)
+        deadline = time.monotonic() + self._timeouts.file
+        timeout = httpx.Timeout(self._timeouts.read, connect=self._timeouts.connect)
         try:
             with httpx.stream("GET", url, timeout=timeout, follow_redirects=True) as answer:
                 if answer.url.scheme != "https" and self._root is None:
-                    raise Unavailable(f"{host} leads away from HTTPS")
+                    raise SourceUnavailable(f"{host} leads away from HTTPS")
                 if answer.status_code != 200:
                     name = PurePosixPath(path).name
-                    raise Unavailable(f"{host} answers {answer.status_code} for {name}")
+                    raise SourceUnavailable(f"{host} answers {answer.status_code} for {name}")
                 for piece in answer.iter_bytes():
                     take(piece)
                     if time.monotonic() > deadline:
-                        raise Unavailable(f"{host} is too slow")
+                        raise SourceUnavailable(f"{host} is too slow")
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            # A redirect may lead to a host that is closed off although the first one answers.
+            # A redirect may lead to another host that cannot be reached.
             why = self._give_up(host, f"no connection to {error.request.url.host}: {error}"[:160])
-            raise Unavailable(f"{host} cannot be reached ({why})") from None
+            raise SourceUnavailable(f"{host} cannot be reached ({why})") from None
         except httpx.TimeoutException:
-            why = self._give_up(host, f"no answer within {self._patience.read:g} s")
-            raise Unavailable(f"{host} gave {why}") from None
+            why = self._give_up(host, f"no answer within {self._timeouts.read:g} s")
+            raise SourceUnavailable(f"{host} gave {why}") from None
         except httpx.HTTPError as error:
-            raise Unavailable(f"the download from {host} broke off ({error})") from None
+            raise SourceUnavailable(f"the download from {host} broke off ({error})") from None
 
 
 def join_documents(parts: Iterable[bytes]) -> bytes:
-    """YAML documents one after the other; a single part stays as it is."""
+    """Join YAML documents to a stream."""
     return b"---\n".join(parts)
 
 
 def write_pinned(file: ModuleFile, content: bytes, into: Path) -> Path:
-    """Write a file made of module files, if it is the one that the catalogue means."""
+    """Write a file if its checksum is the catalogue's."""
     if file.sha256 and hashlib.sha256(content).hexdigest() != file.sha256:
-        raise Unavailable(f"{file.output} does not have the content that this version pins")
+        raise SourceUnavailable(f"{file.output} does not have the content that this version pins")
     target = into / file.output
     target.write_bytes(content)
     target.chmod(0o755 if file.executable else 0o644)
@@ -222,11 +221,13 @@ def _unpack(archive: Path, name: str, members: list[str], into: Path) -> list[Pa
         read = _read_zip if name.endswith(".zip") else _read_tar
         contents = read(archive, members)
     except (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
-        raise Unavailable(f"{PurePosixPath(name).name} cannot be unpacked ({error})") from None
+        raise SourceUnavailable(
+            f"{PurePosixPath(name).name} cannot be unpacked ({error})"
+        ) from None
     files: list[Path] = []
     for member in members:
         if member not in contents:
-            raise Unavailable(f"{PurePosixPath(name).name} does not hold {member}")
+            raise SourceUnavailable(f"{PurePosixPath(name).name} does not hold {member}")
         target = into / PurePosixPath(member).name
         target.write_bytes(contents[member])
         files.append(target)

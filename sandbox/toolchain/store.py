@@ -1,9 +1,9 @@
-"""The one cache: installed tools with manifests, staging, Go caches, logs, and a lock over it all.
+"""The cache: installed tools with manifests, staging folders, Go caches, logs, and a lock.
 
     <cache>/tools/<name>/<version>-<os>-<arch>/manifest.json and bin/…
-    <cache>/staging/…      being made; what lies here while the lock is free is left over
-    <cache>/go/…           Go's caches while something is built
-A tool appears by one rename of a complete, flushed folder, so it is there whole or not at all.
+    <cache>/staging/…      installations in progress; leftovers while nobody has the lock
+    <cache>/go/…           Go's caches during builds
+A tool is installed by renaming a complete folder, so it is there completely or not at all.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sandbox.toolchain.platforms import Platform
-from sandbox.toolchain.progress import Progress
+from sandbox.toolchain.progress import ProgressReporter
 
 Source = Literal["path", "release", "build"]
 MANIFEST = "manifest.json"
@@ -31,7 +31,7 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class Installed:
-    """A tool that can be run."""
+    """An installed tool."""
 
     name: str
     version: str
@@ -41,7 +41,7 @@ class Installed:
 
 
 class RecordedFile(BaseModel):
-    """One file of an installed tool as it was when it was installed."""
+    """Size and checksum of a file when it was installed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     size: int
@@ -49,7 +49,7 @@ class RecordedFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What an installed tool is and where it came from."""
+    """The description of an installed tool, stored beside it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
@@ -62,7 +62,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True)
 class Holder:
-    """Who works in the cache right now."""
+    """The process that has the lock."""
 
     pid: int
     command: str
@@ -79,11 +79,11 @@ class Store:
         self.logs = root / "logs"
 
     def folder(self, name: str, version: str, platform: Platform, variant: str = "") -> Path:
-        """Where a tool lies once it is installed."""
+        """Return the folder of a tool."""
         return self.tools / name / f"{version}-{platform}{variant}"
 
     def lookup(self, folder: Path) -> Installed | None:
-        """The tool in a folder if it is whole: a manifest, and files of the recorded sizes."""
+        """Return the tool in a folder, if its files exist and have the recorded sizes."""
         manifest = self._manifest(folder)
         if manifest is None:
             return None
@@ -101,7 +101,7 @@ class Store:
         )
 
     def damaged(self, folder: Path) -> list[str]:
-        """Files whose content is not what was installed; reads them all."""
+        """Return the files whose checksum has changed."""
         manifest = self._manifest(folder)
         if manifest is None:
             return [MANIFEST]
@@ -113,7 +113,7 @@ class Store:
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Generator[Path]:
-        """A folder to make a tool in, on the same filesystem; removed unless it was installed."""
+        """Create a folder on the same file system for preparing a tool; remove it at the end."""
         self.staging.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.staging))
         try:
@@ -124,7 +124,7 @@ class Store:
     def install(
         self, staged: Path, folder: Path, found: Installed, *, files: Iterable[Path]
     ) -> Installed:
-        """Make a staged tool appear at its place in one step."""
+        """Move a prepared tool atomically into its folder."""
         recorded = {
             str(file.relative_to(staged)): RecordedFile(
                 size=file.stat().st_size, sha256=sha256_of(file)
@@ -155,25 +155,25 @@ class Store:
         return installed
 
     def go_cache(self, kind: Literal["mod", "build", "tmp"]) -> Path:
-        """A folder for Go's modules, compiled packages or scratch files during a build."""
+        """Return a folder for Go's modules, build cache or temporary files."""
         path = self.go_caches / kind
         path.mkdir(parents=True, exist_ok=True)
         return path
 
     def drop_go_caches(self) -> None:
-        """Remove Go's caches; renamed first, so that a kill never leaves half a cache."""
+        """Remove Go's caches; they are renamed first, so that a kill leaves no incomplete cache."""
         if self.go_caches.exists():
             remove_tree(self._aside(self.go_caches))
 
     def clean_staging(self) -> None:
-        """Remove what a killed run left behind. Only for the holder of the lock."""
+        """Remove leftovers of a killed run. Needs the lock."""
         if self.staging.exists():
             for leftover in self.staging.iterdir():
                 remove_tree(leftover)
 
     @contextlib.contextmanager
-    def lock(self, progress: Progress) -> Generator[None]:
-        """The only one who changes the cache, across processes; says who is waited for."""
+    def lock(self, progress: ProgressReporter) -> Generator[None]:
+        """Lock the cache against other processes; show which one is waited for."""
         self.root.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.root / "toolchain.lock", poll_interval=0.1)
         try:
@@ -189,7 +189,7 @@ class Store:
             lock.release()
 
     def is_locked(self) -> bool:
-        """Whether some process changes the cache right now."""
+        """Return whether a process has the lock."""
         lock = FileLock(self.root / "toolchain.lock")
         try:
             lock.acquire(timeout=0)
@@ -225,13 +225,13 @@ class Store:
 
 
 def sha256_of(path: Path) -> str:
-    """The checksum of a file."""
+    """Return the checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder, also a read-only one; what still resists goes at the next run."""
+    """Remove a file or a folder, also a read-only one; ignore errors until the next run."""
     if path.is_symlink() or path.is_file():
         path.unlink(missing_ok=True)
         return

@@ -13,10 +13,10 @@ from sandbox.toolchain.install import Toolchain
 from sandbox.toolchain.platforms import Platform
 from sandbox.toolchain.progress import PlainProgress
 from sandbox.toolchain.recipes import GoProgram, Tool
-from sandbox.toolchain.release import Patience
+from sandbox.toolchain.release import DownloadTimeouts
 
 LINUX = Platform("linux", "amd64")
-QUICK = Patience(connect=2.0, read=0.4, file=20.0)
+QUICK = DownloadTimeouts(connect=2.0, read=0.4, file=20.0)
 # Nobody listens there; a port that was just free could be somebody's by now.
 NOBODY = "http://127.0.0.1:1"
 
@@ -71,7 +71,7 @@ class Machine:
             path=str(self.bin),
             releases_root=self.releases_root,
             offline=self.offline,
-            patience=QUICK,
+            timeouts=QUICK,
             catalogue=self.catalogue,
             modules=self.modules,
             go_wheel=self.go_wheel,

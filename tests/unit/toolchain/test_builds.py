@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.toolchain.errors import ToolchainError
-from sandbox.toolchain.recipes import ModuleFile, Probe, Tool
+from sandbox.toolchain.recipes import ModuleFile, Tool, VersionProbe
 from tests.unit.toolchain.machines import (
     NOBODY,
     SCRIPTED_GO,
@@ -54,7 +54,7 @@ def test_the_caches_own_folder_on_path_is_not_taken_for_the_machines(tmp_path: P
     machine = builder(tmp_path)
     machine.has_scripted_go()
     installed = machine.toolchain().ensure(["tiny"])["tiny"]
-    probe = Probe(arguments=(), at_least=(0, 0, 0), below=(99, 0, 0))
+    probe = VersionProbe(arguments=(), at_least=(0, 0, 0), below=(99, 0, 0))
     machine.catalogue = {"tiny": replace(machine.catalogue["tiny"], probe=probe)}
     inside = replace(machine.toolchain(), path=f"{installed.path.parent}:{machine.bin}")
 

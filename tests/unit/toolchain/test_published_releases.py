@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.toolchain.catalogue import CATALOGUE
-from sandbox.toolchain.errors import Unavailable
+from sandbox.toolchain.errors import SourceUnavailable
 from sandbox.toolchain.release import Releases
 from tests.unit.toolchain.machines import QUICK
 from tests.unit.toolchain.published import (
@@ -24,10 +24,10 @@ from tests.unit.toolchain.vendor_site import SCRIPT, Site, sums, tar_gz
 every_release = pytest.mark.parametrize("published", PUBLISHED, ids=str)
 
 
-def refusal(site: Site, published: Published, into: Path) -> str:
+def failure(site: Site, published: Published, into: Path) -> str:
     tool = catalogue_with_these_stages()[published.tool]
-    with pytest.raises(Unavailable) as caught:
-        Releases(root=site.url, patience=QUICK).download(
+    with pytest.raises(SourceUnavailable) as caught:
+        Releases(root=site.url, timeouts=QUICK).download(
             tool, published.platform, into, lambda _: None
         )
     return str(caught.value)
@@ -59,7 +59,7 @@ def test_a_file_with_another_checksum_is_not_taken(
     publish(site, published)
     site.files[published.asset] = published.content + b"\n# and something of mine"
 
-    why = refusal(site, published, tmp_path)
+    why = failure(site, published, tmp_path)
 
     assert "does not match its published checksum" in why
     assert published.asset.rsplit("/", 1)[1] in why
@@ -72,7 +72,7 @@ def test_a_download_that_breaks_off_is_not_taken(
     publish(site, published)
     site.truncated.add(published.asset)
 
-    assert "broke off" in refusal(site, published, tmp_path)
+    assert "broke off" in failure(site, published, tmp_path)
 
 
 @every_release
@@ -80,7 +80,7 @@ def test_a_missing_asset_is_named(published: Published, site: Site, tmp_path: Pa
     publish(site, published)
     del site.files[published.asset]
 
-    assert f"answers 404 for {published.asset.rsplit('/', 1)[1]}" in refusal(
+    assert f"answers 404 for {published.asset.rsplit('/', 1)[1]}" in failure(
         site, published, tmp_path
     )
 
@@ -92,7 +92,7 @@ def test_without_a_published_checksum_nothing_is_downloaded(
     publish(site, published)
     site.files[published.checksums] = b"{}"
 
-    assert "publishes no checksum of" in refusal(site, published, tmp_path)
+    assert "publishes no checksum of" in failure(site, published, tmp_path)
     assert published.asset not in site.asked
 
 
@@ -100,8 +100,8 @@ def test_stages_that_are_not_the_pinned_ones_are_not_taken(site: Site, tmp_path:
     published = kwok("linux", "amd64")
     publish(site, published)
 
-    with pytest.raises(Unavailable, match=r"stages.yaml does not have the content"):
-        Releases(root=site.url, patience=QUICK).download(
+    with pytest.raises(SourceUnavailable, match=r"stages.yaml does not have the content"):
+        Releases(root=site.url, timeouts=QUICK).download(
             CATALOGUE["kwok"], published.platform, tmp_path, lambda _: None
         )
 
@@ -112,7 +112,7 @@ def test_an_archive_without_the_executable_is_not_taken(site: Site, tmp_path: Pa
     name = published.asset.rsplit("/", 1)[1]
     site.files |= {published.asset: content, published.checksums: sums(**{name: content})}
 
-    assert "does not hold pulumi/pulumi-language-python" in refusal(site, published, tmp_path)
+    assert "does not hold pulumi/pulumi-language-python" in failure(site, published, tmp_path)
 
 
 def test_something_that_is_no_archive_is_not_taken(site: Site, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_something_that_is_no_archive_is_not_taken(site: Site, tmp_path: Path) -
     name = published.asset.rsplit("/", 1)[1]
     site.files |= {published.asset: b"<html>", published.checksums: sums(**{name: b"<html>"})}
 
-    assert "cannot be unpacked" in refusal(site, published, tmp_path)
+    assert "cannot be unpacked" in failure(site, published, tmp_path)
 
 
 def test_stages_yaml_is_the_concatenation_in_order(site: Site, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.toolchain.catalogue import CATALOGUE
-from sandbox.toolchain.errors import Unavailable
+from sandbox.toolchain.errors import SourceUnavailable
 from sandbox.toolchain.platforms import Platform
-from sandbox.toolchain.release import Patience, Releases
+from sandbox.toolchain.release import DownloadTimeouts, Releases
 from tests.unit.toolchain.machines import NOBODY, QUICK
 from tests.unit.toolchain.published import etcd, machine, publish, pulumi
 from tests.unit.toolchain.vendor_site import Site
@@ -22,11 +22,11 @@ def test_a_site_that_never_answers_is_given_up_on_and_not_asked_again(
     publish(site, first)
     publish(site, second)
     site.silent.add(first.checksums)
-    releases = Releases(root=site.url, patience=Patience(connect=2.0, read=0.2))
+    releases = Releases(root=site.url, timeouts=DownloadTimeouts(connect=2.0, read=0.2))
 
-    with pytest.raises(Unavailable, match=r"github.com gave no answer within 0.2 s"):
+    with pytest.raises(SourceUnavailable, match=r"github.com gave no answer within 0.2 s"):
         releases.download(CATALOGUE["pulumi"], first.platform, tmp_path, lambda _: None)
-    with pytest.raises(Unavailable, match=r"github.com cannot be reached \(no answer within"):
+    with pytest.raises(SourceUnavailable, match=r"github.com cannot be reached \(no answer within"):
         releases.download(CATALOGUE["etcd"], second.platform, tmp_path, lambda _: None)
     assert site.asked == [first.checksums]
 
@@ -45,21 +45,23 @@ def test_a_redirect_to_a_closed_host_closes_the_first_one_too(site: Site, tmp_pa
     published = etcd("linux", "amd64")
     publish(site, published)
     site.redirects[published.asset] = NOBODY
-    releases = Releases(root=site.url, patience=QUICK)
+    releases = Releases(root=site.url, timeouts=QUICK)
 
     for _ in range(2):
         with pytest.raises(
-            Unavailable, match=r"github.com cannot be reached \(no connection to 127"
+            SourceUnavailable, match=r"github.com cannot be reached \(no connection to 127"
         ):
             releases.download(CATALOGUE["etcd"], published.platform, tmp_path, lambda _: None)
     assert site.asked == [published.checksums, published.asset]
 
 
 def test_a_refused_connection_is_said_once_per_host(tmp_path: Path) -> None:
-    releases = Releases(root=NOBODY, patience=QUICK)
+    releases = Releases(root=NOBODY, timeouts=QUICK)
 
     for name in ("pulumi", "etcd"):
-        with pytest.raises(Unavailable, match=r"github.com cannot be reached \(connection refused"):
+        with pytest.raises(
+            SourceUnavailable, match=r"github.com cannot be reached \(connection refused"
+        ):
             releases.download(CATALOGUE[name], Platform("linux", "amd64"), tmp_path, lambda _: None)
 
 
@@ -74,11 +76,11 @@ def test_a_host_that_swallows_connections_costs_its_time_limit_once() -> None:
             filler.setblocking(False)
             filler.connect_ex(address)
         releases = Releases(
-            root=f"http://127.0.0.1:{address[1]}", patience=Patience(connect=0.5, read=0.5)
+            root=f"http://127.0.0.1:{address[1]}", timeouts=DownloadTimeouts(connect=0.5, read=0.5)
         )
         started = time.monotonic()
         for name in ("pulumi", "etcd", "pulumi", "etcd"):
-            with pytest.raises(Unavailable, match=r"no connection within 0.5 s"):
+            with pytest.raises(SourceUnavailable, match=r"no connection within 0.5 s"):
                 releases.offers(CATALOGUE[name], Platform("linux", "amd64"))
         for filler in fillers:
             filler.close()
@@ -87,18 +89,18 @@ def test_a_host_that_swallows_connections_costs_its_time_limit_once() -> None:
 
 
 def test_kubernetes_publishes_no_servers_for_macos() -> None:
-    with pytest.raises(Unavailable, match="Kubernetes publishes its servers for Linux only"):
+    with pytest.raises(SourceUnavailable, match="Kubernetes publishes its servers for Linux only"):
         Releases().offers(CATALOGUE["kube-apiserver"], Platform("darwin", "arm64"))
 
 
 def test_the_contract_servers_are_never_downloaded() -> None:
-    with pytest.raises(Unavailable, match="not used, the contract is held against"):
+    with pytest.raises(SourceUnavailable, match="not used, the contract is held against"):
         Releases().offers(CATALOGUE["coder"], Platform("linux", "amd64"))
 
 
 def test_offline_means_that_no_site_is_asked(site: Site, tmp_path: Path) -> None:
     releases = Releases(root=site.url, offline=True)
 
-    with pytest.raises(Unavailable, match="CODER_STACK_OFFLINE is set"):
+    with pytest.raises(SourceUnavailable, match="CODER_STACK_OFFLINE is set"):
         releases.download(CATALOGUE["etcd"], Platform("linux", "amd64"), tmp_path, lambda _: None)
     assert site.asked == []

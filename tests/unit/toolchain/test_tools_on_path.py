@@ -8,9 +8,9 @@ import psutil
 import pytest
 
 from sandbox.toolchain.catalogue import CATALOGUE, CHECKS, CLUSTER, CONTRACT, ENGINE
-from sandbox.toolchain.errors import ToolchainError, Unavailable
-from sandbox.toolchain.on_path import look
-from sandbox.toolchain.recipes import Probe, parse_version
+from sandbox.toolchain.errors import SourceUnavailable, ToolchainError
+from sandbox.toolchain.on_path import find_on_path
+from sandbox.toolchain.recipes import VersionProbe, parse_version
 from tests.unit.toolchain.machines import NOBODY, Machine, executable
 from tests.unit.toolchain.vendor_site import serving, sha256
 
@@ -27,7 +27,7 @@ TOO_OLD = {
     "kube-apiserver": ("Kubernetes v1.35.7", "1.35.7", "1.36.0"),
     "kwok": ("kwok version v0.7.0 go1.24 (linux/amd64)", "0.7.0", "0.8.0"),
 }
-PROBE = Probe(arguments=("--version",), at_least=(1, 2, 3), below=(2, 0, 0))
+PROBE = VersionProbe(arguments=("--version",), at_least=(1, 2, 3), below=(2, 0, 0))
 
 
 def says(text: str) -> str:
@@ -64,8 +64,8 @@ def test_a_tool_that_is_too_old_is_named_with_the_version_found(name: str, tmp_p
     probe = CATALOGUE[name].probe
     assert probe is not None
 
-    with pytest.raises(Unavailable) as caught:
-        look(name, probe, path=str(machine.bin))
+    with pytest.raises(SourceUnavailable) as caught:
+        find_on_path(name, probe, path=str(machine.bin))
 
     assert str(caught.value) == f"{where} is {version}, too old: {needed} or newer is needed"
     assert machine.toolchain().find(name) is None
@@ -84,19 +84,21 @@ def test_an_engine_without_its_language_host_is_not_taken(tmp_path: Path) -> Non
     probe = CATALOGUE["pulumi"].probe
     assert probe is not None
 
-    with pytest.raises(Unavailable, match="has no pulumi-language-python beside it"):
-        look("pulumi", probe, path=str(machine.bin))
+    with pytest.raises(SourceUnavailable, match="has no pulumi-language-python beside it"):
+        find_on_path("pulumi", probe, path=str(machine.bin))
 
 
 def test_a_tool_that_hangs_is_given_up_on_with_its_children(tmp_path: Path) -> None:
     executable(tmp_path / "slow", f"sleep 300 & echo $! > {tmp_path}/child; wait")
 
     started = time.monotonic()
-    with pytest.raises(Unavailable, match=r"does not tell its version \(no answer within 0.3 s\)"):
-        look("slow", PROBE, path=str(tmp_path), seconds=0.3)
+    with pytest.raises(
+        SourceUnavailable, match=r"does not tell its version \(no answer within 0.3 s\)"
+    ):
+        find_on_path("slow", PROBE, path=str(tmp_path), seconds=0.3)
     took_first = time.monotonic() - started
-    with pytest.raises(Unavailable):
-        look("slow", PROBE, path=str(tmp_path), seconds=60)
+    with pytest.raises(SourceUnavailable):
+        find_on_path("slow", PROBE, path=str(tmp_path), seconds=60)
 
     assert time.monotonic() - started < took_first + 5, "the second look does not wait again"
     child = int((tmp_path / "child").read_text())
@@ -116,8 +118,8 @@ def test_a_tool_that_hangs_is_given_up_on_with_its_children(tmp_path: Path) -> N
 def test_a_tool_that_answers_garbage_is_not_taken(script: str, reason: str, tmp_path: Path) -> None:
     executable(tmp_path / "odd", script)
 
-    with pytest.raises(Unavailable, match=reason):
-        look("odd", PROBE, path=str(tmp_path))
+    with pytest.raises(SourceUnavailable, match=reason):
+        find_on_path("odd", PROBE, path=str(tmp_path))
 
 
 def test_a_file_that_cannot_be_run_is_not_taken(tmp_path: Path) -> None:
@@ -125,8 +127,8 @@ def test_a_file_that_cannot_be_run_is_not_taken(tmp_path: Path) -> None:
     broken.write_bytes(b"\x7fELF but not really")
     broken.chmod(0o755)
 
-    with pytest.raises(Unavailable, match=r"broken cannot be run \(Exec format error\)"):
-        look("broken", PROBE, path=str(tmp_path))
+    with pytest.raises(SourceUnavailable, match=r"broken cannot be run \(Exec format error\)"):
+        find_on_path("broken", PROBE, path=str(tmp_path))
 
 
 @pytest.mark.parametrize(

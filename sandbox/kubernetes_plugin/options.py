@@ -1,7 +1,6 @@
-"""The provider's options as the engine hands them over: strings, booleans as `true`/`false`.
+"""The provider's options, which the engine passes as strings.
 
-Options that the SDK has but that this stand-in cannot honour are refused by name, never ignored;
-options that the SDK does not have are refused in `check_config`.
+Options that this stand-in does not support are refused.
 """
 
 import os
@@ -12,7 +11,7 @@ from typing import Final
 from sandbox.kubernetes_plugin.errors import Unsupported
 
 PREFIX: Final = "kubernetes:config:"
-# Everything pulumi-kubernetes 4.x takes, plus what the engine itself adds to a provider's inputs.
+# The options of pulumi-kubernetes 4.x, and those that the engine adds.
 KNOWN_OPTIONS: Final = frozenset(
     {
         "alwaysRender", "cluster", "clusterIdentifier", "context", "deleteUnreachable",
@@ -26,7 +25,7 @@ KNOWN_OPTIONS: Final = frozenset(
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProviderOptions:
     """One provider's options."""
 
     kubeconfig: str = ""
@@ -41,10 +40,10 @@ class Settings:
     skip_update_unreachable: bool = False
 
 
-def read_settings(
+def read_options(
     variables: Mapping[str, str], environment: Mapping[str, str] = os.environ
-) -> Settings:
-    """The options of a configure request; an option beats its environment variable."""
+) -> ProviderOptions:
+    """Read the options of a configure request; they override environment variables."""
 
     def text(option: str) -> str:
         return variables.get(PREFIX + option, "")
@@ -57,7 +56,7 @@ def read_settings(
         raise Unsupported("the provider option `enableServerSideApply: false` (client-side apply)")
     if text("renderYamlToDirectory"):
         raise Unsupported("the provider option `renderYamlToDirectory`")
-    return Settings(
+    return ProviderOptions(
         kubeconfig=text("kubeconfig"),
         context=text("context"),
         cluster=text("cluster"),
