@@ -1,8 +1,8 @@
-"""Readiness of provisioners: daemons that coderd has seen with this key, not pods that run (P3).
+"""Readiness of provisioners: daemons that are connected with this key, not pods that run (P3).
 
-Waits, with a deadline, until enough daemons of the newest pods have come with the key (P4); since
-the old key is deleted only after this, a rotation never leaves pods without a way in (K5). Versions
-that differ from coderd's are reported, not refused. Changes nothing in coderd or in the cluster.
+Waits, with a deadline, until enough daemons of the newest pods are connected (P4). The old key of a
+rotation is deleted only after that, so that no pod loses its connection (K5). Versions that differ
+from coderd's are reported, not refused. Changes nothing.
 """
 
 import time
@@ -31,20 +31,20 @@ from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 
 __all__ = ["DaemonsConnected", "DaemonsConnectedProvider", "Seen", "look"]
 
-# One of four worker threads is busy with each wait, and the engine loses patience after minutes.
+# Each wait keeps one of four worker threads busy, and the engine times out after minutes.
 LONGEST_WAIT = 170.0
 _PAUSE = 2.0
 
 
 class DaemonsInputs(CoderdInputs):
-    """`revision` is anything whose change asks for another wait, e.g. a hash of the pods."""
+    """A change of `revision`, such as a hash of the pod template, starts another wait."""
 
     organization: str
     key_id: str = ""
     minimum: Annotated[int, Field(ge=0)] = 1
     timeout_seconds: Annotated[float, Field(gt=0, le=LONGEST_WAIT)] = 150.0
     expected_version: str = ""
-    """For the skew; empty: coderd's own, asked at every look."""
+    """To find version skew; empty: coderd's current version."""
     revision: str = ""
     rollout: Rollout | None = None
     """Whose pods are waited for; without it every daemon that has the key counts."""
@@ -52,7 +52,7 @@ class DaemonsInputs(CoderdInputs):
 
 
 class Seen(PropsModel):
-    """What a look at coderd's list of daemons says about one key."""
+    """The daemons of one key, as coderd lists them."""
 
     count: int = 0
     versions: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Seen(PropsModel):
 
 
 class DaemonsState(DaemonsInputs, Seen):
-    """The last look."""
+    """As of the last check."""
 
     connected: bool = False
     reason: str = ""
@@ -88,21 +88,21 @@ def look(
 
 
 class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
-    """A look that create and update repeat until it is good."""
+    """Create and update wait; a refresh counts."""
 
     descriptor = DAEMONS_CONNECTED
     only_reads = True
 
     def label(self, model: DaemonsInputs) -> str:
-        """With the key they come with."""
+        """Name the key."""
         return f'{self.noun} of key {model.key_id or "(none)"} in "{model.organization}"'
 
     def identify(self, state: DaemonsState) -> str:
-        """One look is like another: the key may change under it."""
+        """Return a constant: the key may change."""
         return "daemons-connected"
 
     def create_object(self, session: Session, want: DaemonsInputs) -> DaemonsState:
-        """Wait."""
+        """Wait for the daemons."""
         if not (want.enabled and want.key_id):
             return _state(want, Seen(), Reason.NOT_ENTITLED)
         return _state(want, self._wait(session, want))
@@ -110,7 +110,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
     def update_object(
         self, session: Session, want: DaemonsInputs, known: DaemonsState
     ) -> DaemonsState:
-        """Wait anew; behind a closed gate nobody is waited for."""
+        """Wait again; without entitlement there is nothing to wait for."""
         if not (want.enabled and want.key_id):
             return _state(want, _seen(known), Reason.NOT_ENTITLED)
         return _state(want, self._wait(session, want))
@@ -159,7 +159,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
             time.sleep(min(_PAUSE, left))
 
     def _newest_pods(self, want: DaemonsInputs) -> str:
-        """How their names begin; empty if the cluster cannot tell, and then all daemons count.
+        """Return the prefix of their names; empty if unknown: then all daemons count.
 
         Components may stand in a cluster that only Pulumi's own provider reaches.
         """
@@ -168,7 +168,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
         try:
             return newest_pods(want.rollout, self._config.kubernetes)
         except CoderdError as error:
-            warn(f"{self.label(want)}: those of earlier pods count as well: {error}")
+            warn(f"{self.label(want)}: daemons of earlier pods count as well: {error}")
             return ""
 
 
@@ -211,7 +211,7 @@ class DaemonsConnected(CoderdResource, descriptor=DAEMONS_CONNECTED):
 
 
 def _expected(session: Session, inputs: DaemonsInputs) -> str:
-    """Coderd's version of now: it may have been upgraded since the last look."""
+    """Return coderd's current version: it may have been upgraded."""
     return inputs.expected_version or session.listed("build", Coderd.build_info).version
 
 

@@ -1,8 +1,8 @@
-"""What the license allows, read anew on every preview, up and refresh (E1-E6).
+"""What the license allows, read on every preview, up and refresh (E1-E6).
 
-`check` asks coderd and returns what it saw as inputs: a change shows in a plain preview, and what
-depends on it knows it in the same preview. Facts that move by themselves (check time, users in use,
-"expires in N days") are outputs only, so that they are no change. Changes nothing in coderd.
+`check` asks coderd and returns the answer as inputs: a change shows in a plain preview, and what
+depends on it knows it in the same preview. Values that change by themselves (check time, users in
+use, "expires in N days") are outputs only. Changes nothing in coderd.
 """
 
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ class EntitlementsInputs(CoderdInputs, EntitlementFacts):
 
 
 class EntitlementsState(EntitlementsInputs):
-    """With what moves by itself: as of `checked_at`."""
+    """With what changes by itself, as of `checked_at`."""
 
     usage: Mapping[str, int] = {}
     warnings: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class EntitlementsState(EntitlementsInputs):
 
 
 def facts_of(found: EntitlementsRecord) -> EntitlementFacts:
-    """What coderd says, reduced to what counts as a change (E2)."""
+    """Reduce coderd's answer to what counts as a change (E2)."""
     return EntitlementFacts(
         tier=found.tier,
         has_license=found.has_license,
@@ -85,24 +85,24 @@ def facts_of(found: EntitlementsRecord) -> EntitlementFacts:
 
 
 def facts_without_answer(error: CoderdError, last: EntitlementFacts | None) -> EntitlementFacts:
-    """No route is an answer (AGPL); anything else leaves what was known, marked stale (E6)."""
+    """Return the last known facts, marked stale (E6); a missing route is an answer (AGPL)."""
     if isinstance(error, RouteAbsent):
         return EntitlementFacts(tier="none", reason=Reason.NOT_SUPPORTED)
     return stale(last, entitlements_reason(error.reason))
 
 
 def stale(last: EntitlementFacts | None, reason: Reason) -> EntitlementFacts:
-    """The last known facts with a mark on them."""
+    """Mark the last known facts as stale."""
     marked = {"stale": True, "reason": str(reason)}
     return (last or EntitlementFacts()).model_copy(update=marked)
 
 
 def features_in_grace(facts: EntitlementFacts) -> list[str]:
-    """Entitled, but not for long (E3)."""
+    """List the features that are entitled for a while only (E3)."""
     return [name for name, each in facts.features.items() if each.entitlement == GRACE_PERIOD]
 
 
-_MOVING = ("usage", "warnings", "checked_at")
+_USAGE = ("usage", "warnings", "checked_at")
 _UNKNOWN: Mapping[str, Any] = dict.fromkeys(EntitlementFacts.model_fields, Unknown())
 
 
@@ -113,10 +113,9 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
     only_reads = True
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
-        """Leave the facts unknown in a preview that is about to create operator access.
+        """Leave the facts unknown in a preview that will create operator access.
 
-        By the time of the update coderd and our license are there: what can be seen now, if
-        anything, is not what will be.
+        The update creates coderd and uploads the license first, and that changes the facts.
         """
         if not _olds and pulumi.contains_unknowns(news.get("deployment_id")):
             return checked(filled(EntitlementsInputs, news, _UNKNOWN), [])
@@ -125,7 +124,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
     def examine(
         self, request: CheckRequest[EntitlementsInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """The live look; without a connection yet, what was known, or unknown values."""
+        """Ask coderd; without a connection return the last known facts, or unknown ones."""
         if session is None:
             if request.old is None:
                 return _UNKNOWN, []
@@ -140,46 +139,46 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
         return _values(facts), []
 
     def create_object(self, session: Session, want: EntitlementsInputs) -> EntitlementsState:
-        """Stores what `check` saw."""
+        """Store what `check` found."""
         return self._with_usage(session, want)
 
     def update_object(
         self, session: Session, want: EntitlementsInputs, known: EntitlementsState
     ) -> EntitlementsState:
-        """Stores what `check` saw; without an answer, what moves stays as last known (E6)."""
+        """Store what `check` found; without an answer keep the last known usage (E6)."""
         return self._with_usage(session, want, known)
 
     def observe(self, session: Session, known: EntitlementsState) -> EntitlementsState | None:
-        """As coderd has it now; without an answer, what was known and why (U1)."""
+        """Ask coderd; without an answer return what was known, and why (U1)."""
         try:
             found = session.coderd.entitlements()
         except CoderdError as error:
             facts = facts_without_answer(error, known)
             warn(f"{facts.reason}: entitlements, read: {error}")
             return known.model_copy(update=_values(facts))
-        return known.model_copy(update={**_values(facts_of(found)), **_moving(found)})
+        return known.model_copy(update={**_values(facts_of(found)), **_usage(found)})
 
     def identify(self, state: EntitlementsState) -> str:
-        """One per connection."""
+        """Return a constant: there is one per connection."""
         return "entitlements"
 
     def _with_usage(
         self, session: Session, want: EntitlementsInputs, known: EntitlementsState | None = None
     ) -> EntitlementsState:
-        moving: Mapping[str, Any] = _last_known(known)
+        usage: Mapping[str, Any] = _last_known(known)
         if not want.stale:
             try:
-                moving = {} if want.reason else _moving(session.look(Coderd.entitlements))
+                usage = {} if want.reason else _usage(session.look(Coderd.entitlements))
             except CoderdError as error:
                 warn(f"{error.reason}: entitlements, usage: {error}")
-        return EntitlementsState.model_validate({**dict(want), **moving})
+        return EntitlementsState.model_validate({**dict(want), **usage})
 
 
 def _values(facts: EntitlementFacts) -> dict[str, Any]:
     return {name: getattr(facts, name) for name in EntitlementFacts.model_fields}
 
 
-def _moving(found: EntitlementsRecord) -> dict[str, Any]:
+def _usage(found: EntitlementsRecord) -> dict[str, Any]:
     return {
         "usage": {n: f.actual for n, f in sorted(found.features.items()) if f.actual is not None},
         "warnings": found.warnings,
@@ -188,7 +187,7 @@ def _moving(found: EntitlementsRecord) -> dict[str, Any]:
 
 
 def _last_known(known: EntitlementsState | None) -> dict[str, Any]:
-    return {name: getattr(known, name) for name in _MOVING} if known else {}
+    return {name: getattr(known, name) for name in _USAGE} if known else {}
 
 
 class Entitlements(CoderdResource, descriptor=ENTITLEMENTS):

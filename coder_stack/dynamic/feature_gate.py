@@ -1,9 +1,9 @@
-"""Whether a licensed feature may be used by what is deployed before coderd answers: its Deployment.
+"""A licensed feature that decides how coderd itself is deployed, such as its replicas.
 
-Replicas above one need `high_availability`, but entitlements are read after the Deployment. So this
-looks in `check`, before it, and remembers in state whether the gate was ever open: losing the
-license later closes nothing (E5). On a fresh stack nobody answers: closed, and open on the next run
-(E4). Needs no token, changes nothing in coderd; the full list of features is entitlements.py's.
+Entitlements are read after coderd's Deployment, so this asks in `check`, before it. The state
+records whether the gate was ever open: losing the license later closes nothing (E5). On a fresh
+stack nobody answers: the gate is closed, and opens in the next run (E4). Needs no token, and
+changes nothing in coderd.
 """
 
 from collections.abc import Mapping
@@ -49,14 +49,14 @@ class GateState(GateInputs):
 
 
 def gate_of(found: EntitlementsRecord, feature: str, last: GateInputs | None) -> dict[str, Any]:
-    """What coderd's answer makes of the gate."""
+    """Decide by coderd's answer."""
     entitled = found.entitled(feature)
     reason = "" if entitled else str(Reason.NOT_ENTITLED)
     return {"entitled": entitled, "open": entitled or was_open(last), "reason": reason}
 
 
 def gate_without_answer(error: CoderdError, last: GateInputs | None) -> dict[str, Any]:
-    """No route is an answer (AGPL); anything else leaves what was known (U1)."""
+    """Keep what was known (U1); a missing route is an answer (AGPL)."""
     entitled = last is not None and last.entitled and not isinstance(error, RouteAbsent)
     reason = entitlements_reason(error.reason)
     if last is None and isinstance(error, NoAnswer):
@@ -65,7 +65,7 @@ def gate_without_answer(error: CoderdError, last: GateInputs | None) -> dict[str
 
 
 def was_open(last: GateInputs | None) -> bool:
-    """E5: once open, always open."""
+    """Tell whether it was ever open: then it stays open (E5)."""
     return last is not None and last.open
 
 
@@ -77,13 +77,13 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
     replace_on = ("feature",)
 
     def label(self, model: GateInputs) -> str:
-        """With the feature."""
+        """Name the feature."""
         return f"{self.noun} {model.feature}"
 
     def examine(
         self, request: CheckRequest[GateInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """The live look, which waits little, and on a fresh stack says little."""
+        """Ask coderd, without waiting long."""
         feature, old = request.known.get("feature"), request.old
         last = old if old is not None and old.feature == feature else None
         if session is None or feature is None:
@@ -99,11 +99,11 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
             return gate, []
 
     def create_object(self, session: Session, want: GateInputs) -> GateState:
-        """Stores what `check` saw."""
+        """Store what `check` found."""
         return GateState.model_validate(dict(want))
 
     def observe(self, session: Session, known: GateState) -> GateState | None:
-        """As coderd has it now; without an answer, what was known and why."""
+        """Ask coderd; without an answer return what was known, and why."""
         try:
             gate = gate_of(session.coderd.entitlements(), known.feature, known)
         except CoderdError as error:
@@ -112,7 +112,7 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
         return known.model_copy(update=gate)
 
     def identify(self, state: GateState) -> str:
-        """One per feature."""
+        """Return the feature: there is one gate for each."""
         return state.feature
 
 

@@ -1,9 +1,8 @@
-"""One license: uploaded once, found again by what is in it, rotated by replacement (L1-L10).
+"""One license: uploaded once, found by its content, rotated by replacement (L1-L10).
 
-A new JWT is another license: Pulumi creates it first and deletes the superseded one afterwards, so
-there is no gap. Only the license that stands in this state is ever deleted, never somebody else's,
-and not while the program asks for its text (L10).
-What a license entitles to is read in entitlements.py; who may upload is operator_access.py.
+A new JWT is another license: Pulumi uploads it first and deletes the old one afterwards, so there
+is no gap. Only the license in this state is ever deleted, and not while the program declares the
+same text (L10). What the license allows is in entitlements.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,7 +76,7 @@ class LicenseState(LicenseInputs):
 def split(
     findings: Sequence[LicenseProblem], *, applied: bool
 ) -> tuple[list[LicenseProblem], list[LicenseProblem]]:
-    """What forbids going on, and what is only worth a warning (L8)."""
+    """Separate errors from warnings (L8)."""
     errors = [
         finding
         for finding in findings
@@ -88,7 +87,7 @@ def split(
 
 
 class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
-    """The license with this very text."""
+    """The license with this text."""
 
     descriptor = LICENSE
     replace_on = ("jwt", "supported")
@@ -97,7 +96,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
     def examine(
         self, request: CheckRequest[LicenseInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """The offline pre-flight, and whether this coderd knows licenses at all."""
+        """Check the license offline, and whether this build of coderd has licenses."""
         old = request.old
         build, supported = _look(session, believed=old.supported if old else True)
         if not supported:
@@ -147,7 +146,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         )
 
     def observe(self, session: Session, known: LicenseState) -> LicenseState | None:
-        """Gone only if a list that we may see in full does not have it (L6, U1)."""
+        """Find it; gone only if a complete list lacks it (L6, U1)."""
         claims = read_license(known.jwt.get_secret_value())
         try:
             kept = find(claims, known.license_id, stored(session.coderd))
@@ -168,19 +167,18 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
     def update_object(
         self, session: Session, want: LicenseInputs, known: LicenseState
     ) -> LicenseState:
-        """Another connection or other needs: the license stays, unless that coderd lacks it."""
+        """Keep the license; upload it if this coderd does not have it."""
         seen = self.observe(session, known)
         if seen is None:
             return self.create_object(session, want)
         return LicenseState.model_validate({**dict(seen), **dict(want)})
 
     def delete_object(self, session: Session, known: LicenseState) -> None:
-        """The one we know by id and content, and nobody else's.
+        """Delete the license with this id and content.
 
-        Not if the program has come back to the same text: then the row is in use again (L10).
-        While the program asks for another license, an outage is a failure, and Pulumi tries again
-        in the next run (L4, X1); so is a refusal in the run that rotated it. Otherwise, so on
-        destroy, it is a warning (K6).
+        Not if the program declares the same text again: then it is in use (L10). While the program
+        declares another license, an outage is a failure, and the next run tries again (L4, X1); so
+        is a refusal in the run that rotated it. Otherwise, as in a destroy, it is a warning (K6).
         """
         if not known.license_id or _WANTED.has(session.connection, known.last_applied_hash):
             return
@@ -195,11 +193,11 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
             raise Failed(self.reason(error), label, "delete", why, again=again) from error
 
     def identify(self, state: LicenseState) -> str:
-        """By content: it stays the same when coderd stores the license under another number."""
+        """Return part of its hash: coderd's number changes with a new upload."""
         return state.last_applied_hash[:16]
 
     def reason(self, error: CoderdError) -> Reason:
-        """This condition knows three words (L7)."""
+        """Narrow it to the reasons of condition LicenseApplied (L7)."""
         return license_reason(error.reason)
 
 
@@ -213,7 +211,7 @@ _NOT_SUPPORTED: dict[str, Any] = {
 
 
 def _look(session: Session | None, *, believed: bool) -> tuple[BuildInfo | None, bool]:
-    """Build and edition, as far as coderd can be asked now; both routes need no token."""
+    """Ask for build and edition, which need no token; without an answer return `believed`."""
     if session is None:
         return None, believed
     try:

@@ -27,7 +27,7 @@ from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.licensed import (
     NOT_PROVISIONED,
     LicensedInputs,
-    first_opens,
+    is_first_allowed,
     settled_by_license,
 )
 from coder_stack.dynamic.runtime.props import Problem, Props
@@ -96,7 +96,7 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
         """Replace the placeholder once the license allows it."""
         if _id == NOT_PROVISIONED:
-            opens = first_opens(_id, _news.get("enabled"))
+            opens = is_first_allowed(_id, _news.get("enabled"))
             return dynamic.DiffResult(replaces=["enabled"] if opens else None)
         return super().diff(_id, _olds, _news)
 

@@ -1,9 +1,9 @@
-"""A provisioner key in one organization: made once, compared by refreshes, rotated by replacement.
+"""A provisioner key in one organization, rotated by replacement.
 
-Its generated name changes with whatever makes it another key, so Pulumi's create-before-delete is
-a rotation without a gap; an exact name is deleted first (K5). Four truths are compared: program,
-state, coderd's list, and what the key itself opens (K3). Leaves alone the Kubernetes Secret that
-carries the material, and who decides that the license allows keys (gate.py).
+A generated name changes with everything that makes it another key, so Pulumi's create-before-delete
+is a rotation without a gap; a key with an exact name is deleted first (K5). Drift is the difference
+between program, state, coderd's list, and what coderd says about the key's plaintext (K3). The
+Kubernetes Secret with the plaintext is made by the component.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ from coder_stack.coderd import (
 from coder_stack.coderd.key_identity import canonical_tags
 from coder_stack.coderd.procedures.keys import issue_key, key_of_material, remove_key
 from coder_stack.descriptors import PROVISIONER_KEY
-from coder_stack.dynamic.key.adoption import hear_offer, offered_key
+from coder_stack.dynamic.key.adoption import offered_key, take_offer
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, settled
 from coder_stack.dynamic.key.organization import locate, wanted_organization
-from coder_stack.dynamic.key.succession import SUCCESSION
+from coder_stack.dynamic.key.replacement import REPLACEMENTS
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.errors import Failed
-from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED, first_opens, report_deferred
+from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED, is_first_allowed, report_deferred
 from coder_stack.dynamic.runtime.props import Problem, Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
@@ -44,7 +44,7 @@ _OWNER = 16
 
 
 class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
-    """Keys are immutable in coderd: every difference is another key."""
+    """Keys are immutable in coderd: every change is another key."""
 
     descriptor = PROVISIONER_KEY
     replace_on = (
@@ -60,33 +60,33 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
     delete_is_best_effort = True
 
     def label(self, model: KeyInputs) -> str:
-        """With its name and organization."""
+        """Name the key and its organization."""
         return f'{self.noun} "{model.name or model.base_name}" of "{model.organization}"'
 
     def identify(self, state: KeyState) -> str:
-        """The key's uuid: the material cannot be the id, since ids cannot be secret."""
+        """Return the key's uuid; an id cannot be secret, so it cannot be the material."""
         return state.key_id or NOT_PROVISIONED
 
     def examine(
         self, request: CheckRequest[KeyInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """Settle the name, or put the change off while the license is gone."""
+        """Decide on the name, or defer the change while the license is gone."""
         want, old = request.whole, request.old
         if want is None:
             return settled(request)
-        before = SUCCESSION.predecessor(want, old)
+        before = REPLACEMENTS.predecessor(want, old)
         organization_id, unknown = wanted_organization(session, want, old, before)
         values, problems = settled(request, before, organization_id)
-        SUCCESSION.settle(want, values.get("name", ""), before)
+        REPLACEMENTS.settle(want, values.get("name", ""), before)
         report_deferred(self.label(want), values["deferred"])
         if session is not None and (key := self._expected(session, want)):
-            # A key that is taken over is as old as it is, also for its rotation by age.
+            # An adopted key keeps its age, also for its rotation.
             values = {**values, "issued_on": _day_of(key)}
         return values, [*problems, *unknown]
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
-        """A name that is not settled yet is left out, or dependants would take it for empty."""
-        offered = hear_offer(_olds, news)
+        """Leave out a name that is not decided yet, or dependants would take it as empty."""
+        offered = take_offer(_olds, news)
         result = super().check(_olds, news)
         if not result.inputs.get("name"):
             result.inputs.pop("name", None)
@@ -96,9 +96,9 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return result
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """Before the gate first opens nothing is replaced; then the placeholder is."""
+        """Replace the placeholder once the license allows keys, and before that nothing."""
         if _id == NOT_PROVISIONED:
-            opens = first_opens(_id, _news.get("enabled"))
+            opens = is_first_allowed(_id, _news.get("enabled"))
             return dynamic.DiffResult(replaces=["enabled"] if opens else None)
         result = super().diff(_id, _olds, _news)
         was, now = _olds.get("organization_id"), _news.get("organization_id")
@@ -115,7 +115,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return result
 
     def create_object(self, session: Session, want: KeyInputs) -> KeyState:
-        """A new key or the offered one, or without entitlement only its place (E4)."""
+        """Issue a key or adopt one; without entitlement keep a placeholder (E4)."""
         if not want.enabled:
             return KeyState.model_validate({**dict(want), "reason": Reason.NOT_ENTITLED})
         issued = offered_key(session.coderd, want, self.label(want)) or issue_key(
@@ -124,7 +124,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return KeyState.model_validate({**dict(want), **_of_coderd(issued.key, issued.material)})
 
     def update_object(self, session: Session, want: KeyInputs, known: KeyState) -> KeyState:
-        """Nothing in coderd changes: another way to it, another period, the gate."""
+        """Record the inputs: none of those that do not replace changes anything in coderd."""
         facts = {
             "organization_id": want.organization_id or known.organization_id,
             "reason": "" if want.enabled else Reason.NOT_ENTITLED,
@@ -132,13 +132,12 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return KeyState.model_validate({**dict(known), **dict(want), **facts})
 
     def observe(self, session: Session, known: KeyState) -> KeyState | None:
-        """As coderd has it. Gone only if the complete list lacks it and it opens nothing."""
+        """Read it. It is gone only if a complete list lacks it and its plaintext is refused."""
         if not (known.key_id or known.material.get_secret_value() or known.created_at):
             return known
         live = str(session.listed("deployment", lambda coderd: coderd.build_info()).deployment_id)
         if known.deployment_id and known.deployment_id != live:
-            # Another deployment answers here and knows nothing of this key; the program, which
-            # learns of the new deployment too, will ask for a new one under that name.
+            # Another deployment answers. The program learns of it too, and replaces the key.
             return known
         opened = key_of_material(session.coderd, known.material)
         try:
@@ -165,10 +164,10 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         )
 
     def delete_object(self, session: Session, known: KeyState) -> None:
-        """By the applied identity (K6).
+        """Delete it by the identity in the state (K6).
 
-        While the program asks for another key in its place, an outage is a failure: Pulumi tries
-        again in the next run, or a rotation would leave the old key alive (X1).
+        If the program declares another key in its place, an outage is a failure, and the next run
+        tries again; otherwise a rotation would leave the old key alive (X1).
         """
         if not (known.key_id or known.material.get_secret_value()):
             return
@@ -176,7 +175,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         try:
             remove_key(session.coderd, places, known.key_id, known.material)
         except CoderdError as error:
-            if error.permanent or not SUCCESSION.has_replaced(known):
+            if error.permanent or not REPLACEMENTS.has_replaced(known):
                 raise
             why = f"{error} It is superseded; the next run tries again."
             raise Failed(
@@ -184,7 +183,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
             ) from error
 
     def _expected(self, session: Session, want: KeyInputs) -> KeyRecord | None:
-        """The key that `create` will take over, as far as a preview can see."""
+        """Return the key that `create` will adopt, as far as a preview can see."""
         try:
             found = offered_key(session.quick, want, self.label(want)) if want.enabled else None
         except CoderdError:
@@ -244,7 +243,7 @@ class ProvisionerKey(CoderdResource, descriptor=PROVISIONER_KEY):
 
 
 def _this_stack() -> str:
-    """What tells this stack from every other one; a provider process does not know it."""
+    """Identify this stack; only the program knows it, not a provider process."""
     stack = [pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack()]
     return hashlib.sha256(json.dumps(stack).encode()).hexdigest()[:_OWNER]
 

@@ -1,9 +1,9 @@
-"""What coderd says about a running proxy, after its pods are there: waited for, never insisted on.
+"""Whether coderd reaches a running proxy.
 
-A proxy announces itself within seconds; coderd calls it `ok` once it has reached the proxy's own
-URL, which may need a DNS name that somebody else makes. So this waits a while and then goes on with
-a warning: health is a condition, and no drift (W1). What coderd saw of earlier pods counts for
-nothing (P4). Changes nothing in coderd.
+A proxy registers within seconds. Coderd calls it `ok` once it has reached the proxy's own URL,
+which may need a DNS name that somebody else creates. So this waits for a while, and then goes on
+with a warning: health is a condition and no drift (W1). The health of earlier pods does not count
+(P4). Changes nothing in coderd.
 """
 
 import time
@@ -29,7 +29,7 @@ _PAUSE = 1.0
 
 
 class HealthInputs(CoderdInputs):
-    """`revision` is anything whose change asks for another wait, e.g. a hash of the pods."""
+    """A change of `revision`, such as a hash of the pod template, starts another wait."""
 
     proxy_id: str = ""
     proxy_name: str = ""
@@ -38,40 +38,40 @@ class HealthInputs(CoderdInputs):
 
 
 class HealthState(HealthInputs):
-    """The last look: `ok`, `unreachable`, `unhealthy`, `unregistered`, `unknown` or empty."""
+    """`health` is `ok`, `unreachable`, `unhealthy`, `unregistered`, `unknown` or empty."""
 
     health: str = ""
     version: str = ""
 
 
 class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
-    """A look that create and update repeat for a while."""
+    """Create and update wait for a while; a refresh reads."""
 
     descriptor = PROXY_HEALTH
     only_reads = True
 
     def label(self, model: HealthInputs) -> str:
-        """With the proxy's name."""
+        """Name the proxy."""
         return f'{self.noun}, "{model.proxy_name}"'
 
     def identify(self, state: HealthState) -> str:
-        """One look is like another."""
+        """Return a constant."""
         return "proxy-health"
 
     def create_object(self, session: Session, want: HealthInputs) -> HealthState:
-        """Wait; a proxy that is not registered is not waited for."""
+        """Wait for a proxy that is registered."""
         return self._wait(session, want) if want.proxy_id else _state(want, None)
 
     def update_object(
         self, session: Session, want: HealthInputs, known: HealthState
     ) -> HealthState:
-        """Wait anew; for other pods until coderd has looked at them."""
+        """Wait again; for new pods, until coderd has checked them."""
         if not want.proxy_id:
             return _state(want, None)
         return self._wait(session, want, others=want.revision != known.revision)
 
     def observe(self, session: Session, known: HealthState) -> HealthState | None:
-        """Look again."""
+        """Read the health."""
         if not known.proxy_id:
             return known
         try:
@@ -93,9 +93,9 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         return found is not None and found.status.status == "ok"
 
     def _wait(self, session: Session, want: HealthInputs, *, others: bool = False) -> HealthState:
-        """`others`: what coderd knows at first, it knows of pods that are gone.
+        """Poll. With `others` the first answer is about earlier pods, and does not count.
 
-        It looks at a proxy once a minute and whenever one registers; `checked_at` tells when.
+        Coderd checks a proxy once a minute, and when it registers; `checked_at` tells when.
         """
         end = time.monotonic() + want.timeout_seconds
         earlier: datetime | None = None

@@ -1,8 +1,8 @@
 """One value in a Kubernetes Secret that somebody else makes: a license, or an adopted key (L1).
 
-`check` reads the Secret and returns what it found as inputs: a changed Secret shows in a plain
-preview, and what depends on the value knows it in the same preview. A Secret that is not there
-fails the update here, before anything downstream is touched; the last value stays. Writes nothing.
+`check` reads the Secret and returns the value as an input: a changed Secret shows in a plain
+preview, and what depends on the value knows it in the same preview. A missing Secret fails the
+update here, before anything that depends on it; the last value stays. Writes nothing.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ class SecretValueProvider(Provider):
     state_model = SecretValueState
 
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
-        """The live look."""
+        """Read the Secret."""
         known, want, problems = read_known(SecretValueState, news)
         if problems:
             return checked(news, problems)
@@ -65,9 +65,9 @@ class SecretValueProvider(Provider):
             values: dict[str, Any] = dict.fromkeys(Content.model_fields, Unknown())
         else:
             old = earlier_inputs(SecretValueState, _olds)
-            last = old if old is not None and _place(old) == _place(want) else None
+            last = old if old is not None and _location(old) == _location(want) else None
             with self._step("check", want.label):
-                values = dict(self._look("check", want, last))
+                values = dict(self._read("check", want, last))
         return checked(filled(SecretValueState, news, {**known, **values}), [])
 
     def is_due(self, olds: Props, news: Props) -> bool:
@@ -75,25 +75,25 @@ class SecretValueProvider(Provider):
         return bool(news.get("reason"))
 
     def create(self, props: Props) -> dynamic.CreateResult:
-        """Stores what `check` found; nothing found is a failure."""
+        """Store what `check` found; fail if it found nothing."""
         state = self._settled("create", props)
         return dynamic.CreateResult(f"{state.namespace}/{state.name}/{state.key}", to_props(state))
 
     def update(self, _id: str, _olds: Props, _news: Props) -> dynamic.UpdateResult:
-        """Stores what `check` found; nothing found is a failure, and the last value stays."""
+        """Store what `check` found; fail if it found nothing, and keep the last value."""
         return dynamic.UpdateResult(to_props(self._settled("update", _news)))
 
     def read(self, id_: str, props: Props) -> dynamic.ReadResult:
-        """As the cluster has it; never gone, since what depends on it lives on the last value."""
+        """Read it. It is never reported as gone, since others depend on the last value."""
         known: SecretValueState = self._known("read", props)
         with self._step("read", known.label):
-            now = known.model_copy(update=dict(self._look("read", known, known)))
+            now = known.model_copy(update=dict(self._read("read", known, known)))
         return dynamic.ReadResult(id_, to_props(now), to_props(now))
 
     def delete(self, _id: str, _props: Props) -> None:
-        """The Secret is somebody else's."""
+        """Do nothing: the Secret is somebody else's."""
 
-    def _look(self, step: str, place: SecretKeyRef, last: Content | None) -> Content:
+    def _read(self, step: str, place: SecretKeyRef, last: Content | None) -> Content:
         kept = _content(last) if last is not None else Content()
         try:
             value = read_value(place, self._config.kubernetes)
@@ -117,7 +117,7 @@ class SecretValueProvider(Provider):
         return want
 
 
-def _place(state: SecretValueState) -> tuple[Any, ...]:
+def _location(state: SecretValueState) -> tuple[Any, ...]:
     return tuple(getattr(state, name) for name in SecretKeyRef.model_fields)
 
 

@@ -1,8 +1,7 @@
-"""A workspace proxy as registered in coderd: its name and looks, and the token that it runs with.
+"""The registration of a workspace proxy in coderd: its name, texts, and token.
 
-Name, display name and icon are changed in place; another `trigger` makes another token (W1). Health
-is reported and never a drift. Leaves alone the running proxy, its Deployment and what it announces
-about itself (URLs, DERP), and who decides that the license allows proxies (gate.py).
+Name, display name and icon are changed in place; a new `trigger` makes a new token (W1). The health
+of the running proxy is in proxy_health.py.
 """
 
 import hashlib
@@ -28,7 +27,7 @@ from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.licensed import (
     NOT_PROVISIONED,
     LicensedInputs,
-    first_opens,
+    is_first_allowed,
     settled_by_license,
 )
 from coder_stack.dynamic.runtime.props import Known, Problem, Props, PropsSecret
@@ -52,7 +51,7 @@ _WANTED = Declared()
 
 
 class ProxyInputs(LicensedInputs):
-    """What the program asks for. Empty looks are filled in by `check`."""
+    """What the program asks for. `check` fills in an empty display name or icon."""
 
     name: str
     display_name: str = ""
@@ -74,35 +73,35 @@ class ProxyState(ProxyInputs):
 
 
 class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]):
-    """Nothing but a first registration replaces: coderd can change all the rest."""
+    """Only the first registration replaces the placeholder."""
 
     descriptor = WORKSPACE_PROXY
     delete_is_best_effort = True
 
     def label(self, model: ProxyInputs) -> str:
-        """With its name."""
+        """Name the proxy."""
         return f'{self.noun} "{model.name}"'
 
     def identify(self, state: ProxyState) -> str:
-        """The proxy's uuid."""
+        """Return the proxy's uuid."""
         return state.proxy_id or NOT_PROVISIONED
 
     def examine(
         self, request: CheckRequest[ProxyInputs], session: Session | None
     ) -> tuple[Mapping[str, Any], list[Problem]]:
-        """Fill in the looks, or put the change off while the license is gone."""
+        """Fill in the texts, or defer the change while the license is gone."""
         if session is not None and isinstance(name := request.known.get("name"), str):
             _WANTED.add(session.connection, name.lower())
-        problems, values = _problems(request.known), _looks(request.known)
+        problems, values = _problems(request.known), _default_texts(request.known)
         return settled_by_license(self.label, request.whole, request.old, values, _TEXTS), problems
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """Only what was a place in the graph becomes another object: a real one."""
-        opens = first_opens(_id, _news.get("enabled"))
+        """Replace the placeholder once the license allows proxies."""
+        opens = is_first_allowed(_id, _news.get("enabled"))
         return dynamic.DiffResult(replaces=["enabled"] if opens else None)
 
     def create_object(self, session: Session, want: ProxyInputs) -> ProxyState:
-        """A new registration, or without entitlement only its place (E4)."""
+        """Register the proxy; without entitlement keep a placeholder (E4)."""
         if not want.enabled:
             return ProxyState.model_validate({**dict(want), "reason": Reason.NOT_ENTITLED})
         registered = register_proxy(session.coderd, _texts(want))
@@ -111,7 +110,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         )
 
     def update_object(self, session: Session, want: ProxyInputs, known: ProxyState) -> ProxyState:
-        """One PATCH if coderd has to know, none if only the way or the gate changed."""
+        """Send a PATCH if a text or the trigger changed."""
         facts = {"reason": "" if want.enabled else Reason.NOT_ENTITLED}
         changed = [name for name in _TEXTS if getattr(want, name) != getattr(known, name)]
         merged = {**dict(known), **dict(want), **facts}
@@ -125,7 +124,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         )
 
     def observe(self, session: Session, known: ProxyState) -> ProxyState | None:
-        """As coderd has it; a deleted proxy is not in the list, which is complete."""
+        """Read it from the list, which leaves out deleted proxies."""
         if not known.proxy_id:
             return known
         try:
@@ -139,14 +138,14 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         return known.model_copy(update={**_of_coderd(found), **facts})
 
     def delete_object(self, session: Session, known: ProxyState) -> None:
-        """By the applied identity; by id, since the name may be another proxy's by now.
+        """Delete it by its id, since another proxy may have the name by now.
 
-        Not if the program asks for a proxy of that name: then another resource has taken it over.
+        Not if the program declares a proxy of that name: then another resource has adopted it.
         """
-        if known.proxy_id and not self._is_taken_over(session, known):
+        if known.proxy_id and not self._is_adopted(session, known):
             remove_proxy(session.coderd, known.proxy_id)
 
-    def _is_taken_over(self, session: Session, known: ProxyState) -> bool:
+    def _is_adopted(self, session: Session, known: ProxyState) -> bool:
         if not _WANTED.has(session.connection, known.name.lower()):
             return False
         named = (each for each in session.coderd.workspace_proxies() if not each.deleted)
@@ -195,8 +194,8 @@ class WorkspaceProxyRegistration(CoderdResource, descriptor=WORKSPACE_PROXY):
         super().__init__(WorkspaceProxyRegistrationProvider(), resource_name, props, opts)
 
 
-def _looks(known: Known) -> dict[str, str]:
-    """What is missing of the looks, as far as it can be said by now."""
+def _default_texts(known: Known) -> dict[str, str]:
+    """Fill in the texts that are empty, as far as the name is known."""
     filled: dict[str, str] = {}
     if known.get("display_name") == "" and "name" in known:
         filled["display_name"] = known["name"][:_LONGEST_DISPLAY_NAME].strip()
@@ -234,7 +233,7 @@ def _of_coderd(proxy: ProxyRecord) -> dict[str, Any]:
 
 
 def _token(registered: RegisteredProxy) -> dict[str, Any]:
-    """The token, if coderd made one."""
+    """Return the token, if coderd made one."""
     text = registered.proxy_token.get_secret_value()
     if not text:
         return {}

@@ -1,8 +1,8 @@
-"""Taking over the key that an existing deployment runs with, by the material in its Secret.
+"""Adopt the key of an existing deployment by the plaintext in its Secret.
 
-The material is offered in every run and stored by none: `check` hands it over here, in memory, so
-that it may change or go away later and is no change of the key. It counts only for a key that this
-stack neither made nor took over before. Leaves alone how a key is made if it does not fit (K2).
+The program gives the plaintext in every run, and no state keeps it: `check` stores it here, in
+memory. So it may change or go away later without a change of the key. It counts only for a key that
+this stack has neither issued nor adopted before. Otherwise a key is issued (K2).
 """
 
 import threading
@@ -18,12 +18,12 @@ from coder_stack.dynamic.key.inputs import KeyInputs
 from coder_stack.dynamic.runtime.check import known_connection
 from coder_stack.dynamic.runtime.props import Props
 
-__all__ = ["hear_offer", "offered_key"]
+__all__ = ["offered_key", "take_offer"]
 
 
 @dataclass(frozen=True)
 class KeyRef:
-    """Which key is meant: one name in one organization of one coderd."""
+    """A key: its name, organization and coderd."""
 
     connection: str
     organization: str
@@ -31,12 +31,12 @@ class KeyRef:
 
     @classmethod
     def of(cls, inputs: KeyInputs) -> "KeyRef":
-        """Of inputs that are all known."""
+        """Take it from inputs that are all known."""
         return cls(inputs.connection.identity, inputs.organization, inputs.base_name.lower())
 
     @classmethod
-    def in_bag(cls, news: Props) -> "KeyRef | None":
-        """Of what `check` was given; None while part of it is unknown or wrong."""
+    def in_props(cls, news: Props) -> "KeyRef | None":
+        """Take it from what `check` was given; None while part of it is unknown or wrong."""
         connection = known_connection(news)
         organization, name = news.get("organization"), news.get("base_name")
         if connection is None or not (isinstance(organization, str) and isinstance(name, str)):
@@ -45,7 +45,7 @@ class KeyRef:
 
 
 class Offers:
-    """Material that this process was offered; thread-safe."""
+    """Plaintexts that the program gave to this process; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -53,25 +53,25 @@ class Offers:
         self._said: set[tuple[KeyRef, str]] = set()
 
     def offer(self, place: KeyRef, material: SecretStr) -> None:
-        """For a key that is not there yet; the word of an earlier `withdraw` stays."""
+        """Store the plaintext, unless it was withdrawn before."""
         with self._lock:
             self._material.setdefault(place, material)
 
     def withdraw(self, place: KeyRef) -> None:
-        """The key is there already: if it is replaced, then by a new one.
+        """Ignore the plaintext from now on: this stack has the key already.
 
-        The engine checks a replacement as if nothing had been there, but it checks it second.
+        The engine checks a replacement twice, the second time without old inputs.
         """
         with self._lock:
             self._material[place] = None
 
     def offered(self, place: KeyRef) -> SecretStr | None:
-        """What is there to take over."""
+        """Return the plaintext of a key to adopt."""
         with self._lock:
             return self._material.get(place)
 
     def is_news(self, place: KeyRef, said: str) -> bool:
-        """True the first time: a look in `check` and one in `create` say the same."""
+        """Tell whether this is said for the first time: `check` and `create` say the same."""
         with self._lock:
             known = (place, said) in self._said
             self._said.add((place, said))
@@ -79,12 +79,12 @@ class Offers:
 
 
 OFFERS = Offers()
-"""Of this process, like the tokens in connection.py."""
+"""Of this process."""
 
 
-def hear_offer(olds: Props, news: Props) -> bool:
-    """Take the material out of what `check` was given; whether there was any, known or not."""
-    material, place = news.pop("adopt_material", None), KeyRef.in_bag(news)
+def take_offer(olds: Props, news: Props) -> bool:
+    """Take the plaintext out of what `check` was given; tell whether there was one."""
+    material, place = news.pop("adopt_material", None), KeyRef.in_props(news)
     if material and place and olds.get("provisioned"):
         OFFERS.withdraw(place)
     elif place and isinstance(material, str) and material.strip():
@@ -93,12 +93,12 @@ def hear_offer(olds: Props, news: Props) -> bool:
 
 
 def offered_key(coderd: Coderd, want: KeyInputs, label: str) -> IssuedKey | None:
-    """The key that was offered, if it is the wanted one; if it is not, a warning says why."""
+    """Return the key to adopt, if it is the wanted one; if not, warn."""
     place = KeyRef.of(want)
     material = OFFERS.offered(place)
     if material is None:
         return None
-    key, misfit = _look_at(coderd, want, material)
+    key, misfit = _find(coderd, want, material)
     if key is not None:
         return IssuedKey(key, material)
     if OFFERS.is_news(place, misfit):
@@ -109,7 +109,7 @@ def offered_key(coderd: Coderd, want: KeyInputs, label: str) -> IssuedKey | None
     return None
 
 
-def _look_at(coderd: Coderd, want: KeyInputs, material: SecretStr) -> tuple[KeyRecord | None, str]:
+def _find(coderd: Coderd, want: KeyInputs, material: SecretStr) -> tuple[KeyRecord | None, str]:
     """Two GETs at most. An error that is no answer about the key is raised, never a misfit (U1)."""
     try:
         key = coderd.provisioner_key_of(material)

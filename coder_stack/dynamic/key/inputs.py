@@ -1,7 +1,6 @@
-"""What a provisioner key is given, what is kept of it, and how `check` settles the one.
+"""Inputs and state of a provisioner key, and what `check` fills in.
 
-Models and decisions, no I/O but the day's date. Leaves alone the rules for names and age
-(key_identity.py) and every request to coderd (provisioner_key.py, procedures/keys.py).
+No I/O. The rules for names and age are in coderd/key_identity.py.
 """
 
 from collections.abc import Mapping
@@ -19,20 +18,20 @@ from coder_stack.coderd.key_identity import (
 )
 from coder_stack.coderd_names import key_name_fault, tags_fault
 from coder_stack.dynamic.runtime.check import CheckRequest
-from coder_stack.dynamic.runtime.licensed import LicensedInputs, closed_again
+from coder_stack.dynamic.runtime.licensed import LicensedInputs, must_stay
 from coder_stack.dynamic.runtime.props import Problem, PropsSecret
 
 __all__ = ["KeyInputs", "KeyState", "settled", "was_made"]
 
 
 class KeyInputs(LicensedInputs):
-    """What the program asks for, and below the line what `check` made of it."""
+    """What the program asks for; the last fields are filled in by `check`."""
 
     organization: str
     base_name: str
     exact_name: bool = False
     owner: str | None = None
-    """Which stack asks. `check` puts it into a new name and keeps it nowhere."""
+    """The stack. `check` uses it in a new name; no state keeps it."""
     tags: dict[str, str] = Field(default_factory=dict)
     deployment_id: str = ""
     trigger: str = ""
@@ -43,11 +42,11 @@ class KeyInputs(LicensedInputs):
     name: str = ""
     issued_on: date | None = None
     material_valid: bool = True
-    """The program always wants true; a refresh finds out. A change of it replaces the key."""
+    """Always true in the program; a refresh may find false, and that replaces the key."""
 
 
 class KeyState(KeyInputs):
-    """What coderd has, and what only this state knows. All may be missing in old state (K7)."""
+    """What coderd has, and the plaintext. A state of an earlier version may lack any of it (K7)."""
 
     key_id: str = ""
     material: PropsSecret = SecretStr("")
@@ -57,7 +56,7 @@ class KeyState(KeyInputs):
 
 
 def was_made(inputs: KeyInputs) -> bool:
-    """Whether these are of a key, and not of a place that waits for the license."""
+    """Tell whether these are the inputs of a key, and not of a placeholder."""
     recorded = "provisioned" in inputs.model_fields_set
     return bool(inputs.name) and (inputs.provisioned or not recorded)
 
@@ -67,9 +66,9 @@ def settled(
     predecessor: KeyInputs | None = None,
     organization_id: str | None = None,
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """What `check` puts into the inputs: the name, or what was there while the license is gone.
+    """Return what `check` puts into the inputs: the name, or the old inputs without a license.
 
-    `predecessor` is the key that is there; `organization_id` is that of the wanted organization.
+    `predecessor` is the existing key; `organization_id` is that of the wanted organization.
     """
     problems = _problems(request.known)
     values: dict[str, Any] = {"material_valid": True, "owner": None}
@@ -79,14 +78,14 @@ def settled(
         values["tags"] = canonical_tags(request.known["tags"])
     want, old = request.whole, request.old
     if want is None:
-        return {**values, **_as_before(old, request.known.get("enabled"))}, problems
+        return {**values, **_unchanged(old, request.known.get("enabled"))}, problems
     spec = replace(_spec(want), organization_id=organization_id)
     if not want.enabled and not (old and was_made(old)):
-        # There is no key that could grow old.
+        # A placeholder has no age.
         spec = replace(spec, rotate_after_days=None)
     before = predecessor.name if predecessor else ""
     identity, differences = settle(spec, _held(want, old), _today(), predecessor=before)
-    if old is not None and closed_again(want.enabled, old):
+    if old is not None and must_stay(want.enabled, old):
         invalid = () if old.material_valid else ("material_valid",)
         frozen = {**_frozen(old), "owner": None}
         return {**frozen, "deferred": (*differences, *invalid)}, problems
@@ -119,7 +118,7 @@ def _spec(inputs: KeyInputs) -> KeySpec:
 
 
 def _held(want: KeyInputs, old: KeyInputs | None) -> Identity | None:
-    """The identity so far; what an earlier version did not record counts as unchanged (K7)."""
+    """Return the identity so far; a field that an old state lacks is unchanged (K7)."""
     if old is None or not old.name:
         return None
     lacking = set(KeyInputs.model_fields) - old.model_fields_set
@@ -127,8 +126,8 @@ def _held(want: KeyInputs, old: KeyInputs | None) -> Identity | None:
     return Identity(spec=_spec(filled), name=old.name, issued_on=old.issued_on or _today())
 
 
-def _as_before(old: KeyInputs | None, enabled: object) -> dict[str, Any]:
-    """While something is unknown, the name is what it was: most unknowns turn out the same."""
+def _unchanged(old: KeyInputs | None, enabled: object) -> dict[str, Any]:
+    """Keep the name while an input is unknown: most unknown inputs turn out the same."""
     if old is None or not old.name:
         return {"provisioned": enabled is True}
     kept: dict[str, Any] = {"name": old.name, "deferred": old.deferred}

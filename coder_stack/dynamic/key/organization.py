@@ -1,8 +1,8 @@
-"""The organization of a key: asked for by its name, known by its uuid, which a rename leaves (K10).
+"""The organization of a key: declared by name, known by its uuid, which a rename keeps (K10).
 
-Coderd takes either in its paths. The name comes first, since messages and logs then say what people
-know; the uuid is asked when the name leads nowhere, or to an organization without the key. A 404 of
-the organization says nothing about the key. Leaves alone what a key is (key_inputs.py).
+Coderd takes either in its paths. The name is tried first, because people know it; then the uuid, if
+no organization has the name, or it lacks the key. A 404 of the organization says nothing about the
+key.
 """
 
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from coder_stack.dynamic.runtime.session import Session
 __all__ = ["locate", "wanted_organization"]
 
 _FOUND = ListCache(seconds=60.0)
-"""Organizations by connection and name. Not those of the session, which every new key forgets."""
+"""Organizations by connection and name. Not in the session, whose cache every change drops."""
 
 
 def wanted_organization(
     session: Session | None, want: KeyInputs, old: KeyInputs | None, predecessor: KeyInputs | None
 ) -> tuple[str | None, list[Problem]]:
-    """The uuid of the organization that the program names, looked up for a new or another name.
+    """Return the uuid of the declared organization; look it up if the name is new.
 
-    A problem if nobody has that name while the key is in an organization with another one. A name
-    that was never used may be that of an organization which is yet to be made: `create` decides.
+    A problem if there is none while the key is in an organization with another name. Otherwise the
+    organization may still be created: `create` decides.
     """
     if want.organization_id:
         return want.organization_id, []  # the program knows it: the stack declares the organization
@@ -49,9 +49,9 @@ def wanted_organization(
 def locate(
     session: Session, known: KeyState, opened: KeyRecord | None
 ) -> tuple[KeyRecord | None, str]:
-    """The key as a complete list has it, and the name of its organization by now.
+    """Return the key from a complete list, and the current name of its organization.
 
-    NotFound if there is no list to be had and nothing else to go by: that is not a missing key.
+    NotFound if no list is available and the state has no plaintext: that is not a missing key.
     """
     unseen: NotFound | None = None
     home = known.organization_id or (str(opened.organization) if opened else "")

@@ -1,4 +1,4 @@
-"""How a provider says that something did not work: a reason, an object, a step, never a secret.
+"""How a provider reports a failure: a reason, an object, a step, never a secret.
 
 Pulumi shows what `traceback` makes of a provider's exception. For a `Failed` that is to be one
 sentence, beginning with the reason word of coderd/reasons.py; only a bug of ours deserves its
@@ -30,11 +30,11 @@ Failed.__module__ = "builtins"
 
 
 def one_sentence_errors() -> None:
-    """In a provider process, whose only way to report an error prints the frames as well."""
+    """Hide frames in this process, whose only way to report an error prints them as well."""
     sys.tracebacklimit = 0
 
 
 def tell_bug(error: Exception) -> None:
-    """The frames of an exception nobody foresaw: file, line and code, no values."""
+    """Print the frames of an unexpected exception: file, line and code, no values."""
     sys.stderr.write("".join(traceback.format_tb(error.__traceback__, _FRAMES)))
     sys.stderr.flush()

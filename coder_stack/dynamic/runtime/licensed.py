@@ -1,8 +1,7 @@
-"""The license gate of an object in coderd: closed, open, or closed again after it was open.
+"""Objects that need a licensed feature, which the program passes as `enabled`.
 
-Closed from the start: the object is in Pulumi's graph without a call to coderd (E4). Closed again:
-what is there stays as it is, and what the program would change meanwhile is put off and named
-(E5). Leaves alone where the entitlement comes from: the program passes it as `enabled`.
+Without the feature a new object is a placeholder in Pulumi's graph, and coderd is not called (E4).
+If the feature is lost later, the object stays as it is, and changes are deferred and named (E5).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,27 +11,27 @@ from coder_stack.coderd import Reason
 from coder_stack.console import warn
 from coder_stack.dynamic.runtime.session import CoderdInputs
 
-__all__ = ["NOT_PROVISIONED", "LicensedInputs", "closed_again", "first_opens", "report_deferred"]
+__all__ = ["NOT_PROVISIONED", "LicensedInputs", "is_first_allowed", "must_stay", "report_deferred"]
 
 NOT_PROVISIONED = "not-provisioned"
-"""The id in Pulumi's state of what is only in the graph so far."""
+"""The id of a placeholder."""
 
 
 L = TypeVar("L", bound="LicensedInputs")
 
 
 class LicensedInputs(CoderdInputs):
-    """`enabled` is the entitlement; the other two are settled by `check`."""
+    """`enabled` is the entitlement; `check` fills in the other two."""
 
     enabled: bool = True
     provisioned: bool = False
-    """Whether it was ever meant to be in coderd: once true, it stays so."""
+    """It is more than a placeholder; once true, always true."""
     deferred: tuple[str, ...] = ()
     """Properties whose change waits for the entitlement to come back."""
 
 
-def closed_again(enabled: bool, old: LicensedInputs | None) -> bool:
-    """Whether what is there must be left as it is (E5)."""
+def must_stay(enabled: bool, old: LicensedInputs | None) -> bool:
+    """Tell whether the existing object must stay as it is (E5)."""
     return not enabled and old is not None and old.provisioned
 
 
@@ -47,7 +46,7 @@ def settled_by_license(
     if want is None:
         kept = {"provisioned": old.provisioned, "deferred": old.deferred} if old else {}
         return {**values, **kept}
-    if old is None or not closed_again(want.enabled, old):
+    if old is None or not must_stay(want.enabled, old):
         return {**values, "provisioned": want.enabled, "deferred": ()}
     wanted = {**dict(want), **values}
     late = tuple(sorted(name for name in fields if wanted[name] != getattr(old, name)))
@@ -56,13 +55,13 @@ def settled_by_license(
     return {**frozen, "provisioned": True, "deferred": late}
 
 
-def first_opens(id_: str, enabled: object) -> bool:
-    """Whether the object becomes real with this run; an unknown entitlement may be one."""
+def is_first_allowed(id_: str, enabled: object) -> bool:
+    """Tell whether this run creates the object; an unknown entitlement may allow it."""
     return id_ == NOT_PROVISIONED and enabled is not False
 
 
 def report_deferred(label: str, deferred: Sequence[str]) -> None:
-    """Say in every preview what waits for a license (E5)."""
+    """Warn in every preview about changes that wait for a license (E5)."""
     if deferred:
         waits = ", ".join(deferred)
         warn(f"{Reason.NOT_ENTITLED}: {label}: put off until it is entitled again: {waits}.")

@@ -1,8 +1,7 @@
-"""The border between Pulumi's property bags and typed models.
+"""Pulumi's properties, and the models that they become.
 
-Bags come with numbers as floats, without the keys whose value is None, with `__provider` in them,
-and in previews with unknowns at any depth. Past this module there are only models. Secrets are
-`WireSecret` fields: which outputs must be encrypted is read off the annotations, never listed.
+Properties come with numbers as floats, without keys whose value is None, with `__provider` in them,
+and in previews with unknown values at any depth. Secrets are `PropsSecret` fields.
 """
 
 from collections.abc import Mapping
@@ -34,15 +33,15 @@ def _reveal(secret: SecretStr) -> str:
 
 
 PropsSecret = Annotated[SecretStr, PlainSerializer(_reveal, return_type=str, when_used="json")]
-"""A secret in a model; it leaves in the clear only through `to_props`, to be encrypted."""
+"""A secret in a model; only `to_props` returns it in plain text, to be encrypted."""
 
 
 class PropsModel(FrozenModel):
-    """What a bag holds: lax, because 3 arrives as 3.0; frozen; silent about what it was given."""
+    """A model of properties: lax, because 3 arrives as 3.0."""
 
     @classmethod
     def secret_fields(cls) -> list[str]:
-        """Fields that hold a secret, `X | None` included."""
+        """List the fields that hold a secret, `X | None` included."""
         return [name for name, field in cls.model_fields.items() if _holds_secret(field.annotation)]
 
 
@@ -52,7 +51,7 @@ class Problem(tuple[str, str]):
     __slots__ = ()
 
     def __new__(cls, path: str, message: str) -> "Problem":
-        """As two texts."""
+        """Make a tuple of the two."""
         return super().__new__(cls, (path, message))
 
 
@@ -61,17 +60,17 @@ class Known(dict[str, Any]):
 
 
 def to_props(model: PropsModel) -> Props:
-    """A model as a bag. The only place where a secret turns into plain text."""
+    """Dump a model. The only place where a secret becomes plain text."""
     return model.model_dump(mode="json", exclude_none=True)
 
 
 def parse(model: type[M], props: Mapping[str, Any]) -> M:
-    """A bag without unknowns as a model."""
+    """Parse properties without unknown values."""
     return model.model_validate({k: v for k, v in props.items() if v is not None})
 
 
 def read_known(model: type[M], props: Mapping[str, Any]) -> tuple[Known, M | None, list[Problem]]:
-    """The known fields, the whole model once nothing is unknown, and what is wrong."""
+    """Return the known fields, the model if nothing is unknown, and what is wrong."""
     given = {k: v for k, v in props.items() if k in model.model_fields and v is not None}
     unknown = {name for name, value in given.items() if pulumi.contains_unknowns(value)}
     hidden = set(model.secret_fields())
@@ -99,7 +98,7 @@ def read_known(model: type[M], props: Mapping[str, Any]) -> tuple[Known, M | Non
 
 
 def field_to_props(model: type[PropsModel], name: str, value: object) -> Any:
-    """One field's value as it stands in a bag; an unknown one stays unknown."""
+    """Dump one field; an unknown value stays unknown."""
     if pulumi.contains_unknowns(value):
         return value
     return _adapter(model, name).dump_python(value, mode="json", exclude_none=True)

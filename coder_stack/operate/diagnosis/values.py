@@ -34,9 +34,9 @@ def keys_of(path: str) -> list[str | int]:
     ]
 
 
-def find(bag: object, path: str) -> object:
-    """What stands there; ABSENT if nothing does. Nothing is found inside a masked value but it."""
-    value = bag
+def find(properties: object, path: str) -> object:
+    """Return the value at that path, or ABSENT. Below a masked value, return the mask."""
+    value = properties
     for key in keys_of(path):
         if _masked(value):
             return value
