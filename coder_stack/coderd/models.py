@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, JsonValue, SecretStr
 
-from coder_stack.features import GRACE_PERIOD, MULTIPLE_ORGANIZATIONS, is_entitled
+from coder_stack.features import MULTIPLE_ORGANIZATIONS, is_entitled
 
 __all__ = [
     "ApiToken",
@@ -62,12 +62,8 @@ class BuildInfo(ApiModel):
 
     version: str
     deployment_id: UUID
-    external_url: Text = ""
-    dashboard_url: Text = ""
     telemetry: bool = False
     workspace_proxy: bool = False
-    agent_api_version: Text = ""
-    provisioner_api_version: Text = ""
 
 
 class Message(ApiModel):
@@ -101,17 +97,12 @@ class NewToken(ApiModel):
 
 
 class ApiToken(ApiModel):
-    """A token without its secret; each use extends `expires_at`."""
+    """A token without its secret."""
 
     id: str
     user_id: UUID
     token_name: Text = ""
     created_at: AwareDatetime
-    updated_at: AwareDatetime
-    expires_at: AwareDatetime
-    last_used: AwareDatetime
-    lifetime_seconds: int = 0
-    login_type: Text = ""
     scope: Text = ""
     scopes: List[str] = ()
     username: Text = ""
@@ -143,8 +134,6 @@ class User(ApiModel):
     email: Text = ""
     name: Text = ""
     status: Text = ""
-    login_type: Text = ""
-    organization_ids: List[UUID] = ()
     roles: List[Role] = ()
 
     @property
@@ -180,21 +169,15 @@ class Feature(ApiModel):
     enabled: bool = False
     limit: int | None = None
     actual: int | None = None
-    soft_limit: int | None = None
 
     @property
     def entitled(self) -> bool:
         """Tell whether the feature may be used; it may in grace (E3)."""
         return is_entitled(self.entitlement)
 
-    @property
-    def in_grace(self) -> bool:
-        """Tell whether to warn that the feature ends soon (E3)."""
-        return self.entitlement == GRACE_PERIOD
-
 
 class EntitlementsRecord(ApiModel):
-    """What the deployment may do; `refreshed_at` changes also without any other change (E2)."""
+    """What the deployment may do."""
 
     features: Map[Feature]
     warnings: List[str] = ()
@@ -202,7 +185,6 @@ class EntitlementsRecord(ApiModel):
     has_license: bool
     trial: bool = False
     require_telemetry: bool = False
-    refreshed_at: AwareDatetime | None = None
 
     def entitled(self, feature: str) -> bool:
         """Tell whether the feature may be used; false if coderd does not know it."""
@@ -248,7 +230,6 @@ class ProvisionerDaemon(ApiModel):
     provisioners: List[str] = ()
     tags: Map[str] = {}
     created_at: AwareDatetime
-    last_seen_at: AwareDatetime | None = None
     key_name: Text = ""
     status: Text = ""
 
@@ -282,14 +263,12 @@ class ProxyRecord(ApiModel):
     name: str
     display_name: Text = ""
     icon_url: Text = ""
-    healthy: bool = False
     path_app_url: Text = ""
     wildcard_hostname: Text = ""
     derp_enabled: bool = False
     derp_only: bool = False
     status: ProxyStatus = ProxyStatus()
     created_at: AwareDatetime
-    updated_at: AwareDatetime
     deleted: bool = False
     version: Text = ""
 

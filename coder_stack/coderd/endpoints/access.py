@@ -10,7 +10,6 @@ from coder_stack.coderd.errors import NotFound
 from coder_stack.coderd.models import (
     ApiToken,
     FirstUser,
-    List,
     LoginSession,
     Message,
     NewToken,
@@ -26,7 +25,6 @@ _SESSION = TypeAdapter(LoginSession)
 _USER = TypeAdapter(User)
 _NEW_TOKEN = TypeAdapter(NewToken)
 _TOKEN = TypeAdapter(ApiToken)
-_TOKENS = TypeAdapter[tuple[ApiToken, ...]](List[ApiToken])
 _TOKEN_CONFIG = TypeAdapter(TokenConfig)
 _MESSAGE = TypeAdapter(Message)
 _FIRST = ("api", "v2", "users", "first")
@@ -109,16 +107,6 @@ class AccessEndpoints(Endpoints):
             body=body,
         )
         return self._ask(request, _NEW_TOKEN)
-
-    def tokens(self, *, user: str = "me", include_all: bool = False) -> tuple[ApiToken, ...]:
-        """List tokens of the user, or of everybody."""
-        request = Request(
-            operation="list tokens",
-            method="GET",
-            path=_tokens(user),
-            query={"include_all": "true"} if include_all else {},
-        )
-        return self._ask(request, _TOKENS)
 
     def token(self, name: str, *, user: str = "me") -> ApiToken:
         """Return the token of that name."""

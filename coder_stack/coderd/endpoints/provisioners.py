@@ -1,11 +1,7 @@
 """Provisioner keys and the daemons that use them (K, P3)."""
 
-import json
 import re
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from typing import Literal
-from uuid import UUID
+from collections.abc import Mapping
 
 from pydantic import SecretStr, TypeAdapter
 
@@ -16,7 +12,6 @@ from coder_stack.coderd.models import (
     KeyRecord,
     List,
     NewProvisionerKey,
-    ProvisionerDaemon,
 )
 from coder_stack.coderd.request import Request, quoted
 from coder_stack.features import EXTERNAL_PROVISIONERS
@@ -27,7 +22,6 @@ _NEW_KEY = TypeAdapter(NewProvisionerKey)
 _KEY = TypeAdapter(KeyRecord)
 _KEYS = TypeAdapter[tuple[KeyRecord, ...]](List[KeyRecord])
 _KEY_DAEMONS = TypeAdapter[tuple[KeyDaemons, ...]](List[KeyDaemons])
-_DAEMONS = TypeAdapter[tuple[ProvisionerDaemon, ...]](List[ProvisionerDaemon])
 
 
 class ProvisionerEndpoints(Endpoints):
@@ -94,39 +88,6 @@ class ProvisionerEndpoints(Endpoints):
             feature=EXTERNAL_PROVISIONERS,
         )
         return self._ask(request, _KEY_DAEMONS)
-
-    def provisioner_daemons(
-        self,
-        organization: str,
-        *,
-        limit: int | None = None,
-        ids: Sequence[UUID] = (),
-        tags: Mapping[str, str] | None = None,
-        offline: bool = False,
-        status: Sequence[Literal["offline", "idle", "busy"]] = (),
-        max_age: timedelta | None = None,
-    ) -> tuple[ProvisionerDaemon, ...]:
-        """List daemons, newest first: by default at most 50, and without offline ones."""
-        query: dict[str, str] = {}
-        if limit is not None:
-            query["limit"] = str(limit)
-        if ids:
-            query["ids"] = ",".join(str(daemon) for daemon in ids)
-        if tags:
-            query["tags"] = json.dumps(dict(tags), separators=(",", ":"))
-        if offline:
-            query["offline"] = "true"
-        if status:
-            query["status"] = ",".join(status)
-        if max_age is not None:
-            query["max_age"] = f"{max_age // timedelta(milliseconds=1)}ms"
-        request = Request(
-            operation=f"list provisioner daemons of organization {quoted(organization)}",
-            method="GET",
-            path=("api", "v2", "organizations", organization, "provisionerdaemons"),
-            query=query,
-        )
-        return self._ask(request, _DAEMONS)
 
 
 def _keys(organization: str) -> tuple[str, ...]:

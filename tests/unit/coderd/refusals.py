@@ -76,7 +76,7 @@ REFUSALS: list[tuple[str, int, object, type[CoderdError]]] = [
     ("login", 403, message("Incorrect login type, attempting to use …"), PasswordLoginDisabled),
     ("login", 401, message("Your account is suspended. Contact an admin."), Unauthenticated),
     # 3. tokens
-    ("tokens", 400, message('"user" must be an existing uuid or username.'), InvalidRequest),
+    ("token", 400, message('"user" must be an existing uuid or username.'), InvalidRequest),
     (
         "create_token",
         400,
@@ -184,7 +184,6 @@ REFUSALS: list[tuple[str, int, object, type[CoderdError]]] = [
         KeyRejected,
     ),
     ("provisioner_key_of", 401, message("provisioner daemon key required"), Unauthenticated),
-    ("provisioner_daemons", 404, message(GONE), NotFound),
     # 8. workspace proxies
     (
         "create_workspace_proxy",
