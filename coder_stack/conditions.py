@@ -21,6 +21,7 @@ __all__ = [
     "Condition",
     "ConditionReason",
     "LicenseFacts",
+    "ObjectFacts",
     "aggregate",
     "bootstrap_secret_ready",
     "control_plane_ready",
@@ -152,27 +153,52 @@ def feature_entitled(kind: str, component: str, feature: str, license_: LicenseF
     return _good(kind, component, "Entitled", f"The license allows {feature}.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ObjectFacts:
+    """What its resource reports about an object that needs a licensed feature."""
+
+    provisioned: bool = False
+    reason: str = ""
+    deferred: Sequence[str] = ()
+
+
 def provisioner_key_ready(
-    component: str,
-    *,
-    provisioned: bool,
-    name: str,
-    reason: str,
-    deferred: Sequence[str],
-    allowed: bool = False,
+    component: str, facts: ObjectFacts, name: str, *, allowed: bool = False
 ) -> Condition:
     """Judge whether coderd has the key that the config asks for.
 
     `allowed` says that the license allows one, so a key that does not exist was deleted.
     """
-    kind = "ProvisionerKeyReady"
-    if allowed and not provisioned:
-        return _absent(kind, component, "The key was deleted; the next update creates another.")
-    if not provisioned:
-        return _not_entitled(kind, component, "No key is created without entitlement.")
-    if deferred or reason:
-        return _kept(kind, component, f"Key {name}", "RotationDeferred", deferred, reason)
-    return _good(kind, component, "Issued", f"Key {name}.")
+    return _object_ready(
+        ("ProvisionerKeyReady", component, f"Key {name}"),
+        facts,
+        absent="The key was deleted; the next update creates another." if allowed else "",
+        closed="No key is created without entitlement.",
+        deferred="RotationDeferred",
+        good=("Issued", f"Key {name}."),
+    )
+
+
+def proxy_registered(component: str, facts: ObjectFacts, *, allowed: bool = False) -> Condition:
+    """Judge whether the proxy is registered; `allowed` as in `provisioner_key_ready`."""
+    return _object_ready(
+        ("ProxyRegistered", component, "The registration"),
+        facts,
+        absent="The proxy was deleted; the next update registers it." if allowed else "",
+        closed="The proxy is not registered without entitlement.",
+        good=("Registered", "Known to coderd."),
+    )
+
+
+def organization_ready(component: str, facts: ObjectFacts, *, allowed: bool = False) -> Condition:
+    """Judge whether it is in coderd; `allowed` as in `provisioner_key_ready`."""
+    return _object_ready(
+        ("OrganizationReady", component, "The organization"),
+        facts,
+        absent="The organization was deleted; the next update creates it." if allowed else "",
+        closed="The organization is not created without entitlement.",
+        good=("Created", "Known to coderd."),
+    )
 
 
 def secret_fault(data: Mapping[str, str] | None, key: str, sha256: str | None) -> str:
@@ -229,46 +255,6 @@ def daemons_connected(
     return _good(kind, component, "Connected", f"At least {minimum}.")
 
 
-def proxy_registered(
-    component: str,
-    *,
-    provisioned: bool,
-    reason: str,
-    deferred: Sequence[str],
-    allowed: bool = False,
-) -> Condition:
-    """Judge whether the proxy is registered; `allowed` as in `provisioner_key_ready`."""
-    kind = "ProxyRegistered"
-    if allowed and not provisioned:
-        return _absent(kind, component, "The proxy was deleted; the next update registers it.")
-    if not provisioned:
-        return _not_entitled(kind, component, "The proxy is not registered without entitlement.")
-    if deferred or reason:
-        who = "The registration"
-        return _kept(kind, component, who, "ChangeDeferred", deferred, reason)
-    return _good(kind, component, "Registered", "Known to coderd.")
-
-
-def organization_ready(
-    component: str,
-    *,
-    provisioned: bool,
-    reason: str,
-    deferred: Sequence[str],
-    allowed: bool = False,
-) -> Condition:
-    """Judge whether it is in coderd; `allowed` as in `provisioner_key_ready`."""
-    kind = "OrganizationReady"
-    if allowed and not provisioned:
-        return _absent(kind, component, "The organization was deleted; the next update creates it.")
-    if not provisioned:
-        return _not_entitled(kind, component, "Nothing is created without entitlement.")
-    if deferred or reason:
-        who = "The organization"
-        return _kept(kind, component, who, "ChangeDeferred", deferred, reason)
-    return _good(kind, component, "Created", "Known to coderd.")
-
-
 def proxy_healthy(component: str, *, provisioned: bool, health: str) -> Condition:
     """Judge what coderd reports about the running proxy (W1)."""
     kind = "ProxyHealthy"
@@ -311,20 +297,29 @@ def _pods(kind: str, component: str, wanted: int, ready: int) -> Condition:
     return _bad(kind, component, Reason.PENDING, why)
 
 
-def _kept(
-    kind: str,
-    component: str,
-    who: str,
-    deferred_reason: ConditionReason,
-    deferred: Sequence[str],
-    reason: str,
+def _object_ready(
+    about: tuple[str, str, str],
+    facts: ObjectFacts,
+    *,
+    absent: str,
+    closed: str,
+    good: tuple[ConditionReason, str],
+    deferred: ConditionReason = "ChangeDeferred",
 ) -> Condition:
-    """Judge what exists but is not as the config asks: no license, or no answer from coderd."""
-    if deferred:
-        waits = ", ".join(sorted(deferred))
+    """Judge an object that needs a licensed feature; `about` is kind, component and the object."""
+    kind, component, who = about
+    if not facts.provisioned:
+        return (
+            _absent(kind, component, absent) if absent else _not_entitled(kind, component, closed)
+        )
+    if facts.deferred:
+        waits = ", ".join(sorted(facts.deferred))
         why = f"{who} is kept; deferred until the license allows it again: {waits}."
-        return _bad(kind, component, deferred_reason, why)
-    return _bad(kind, component, reason, f"{who} could not be checked: {reason}.", "Unknown")
+        return _bad(kind, component, deferred, why)
+    if facts.reason:
+        why = f"{who} could not be checked: {facts.reason}."
+        return _bad(kind, component, facts.reason, why, "Unknown")
+    return _good(kind, component, *good)
 
 
 def _good(kind: str, component: str, reason: ConditionReason, message: str) -> Condition:

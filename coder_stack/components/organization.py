@@ -1,12 +1,11 @@
 """What is known about an organization. The resource itself brings nothing into the cluster."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
 
 from coder_stack.components.parts.status import Status, collect_facts
-from coder_stack.conditions import LicenseFacts, feature_entitled, organization_ready
+from coder_stack.conditions import LicenseFacts, ObjectFacts, feature_entitled, organization_ready
 from coder_stack.dynamic.organization import Organization
 from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
@@ -14,13 +13,12 @@ __all__ = ["organization_status"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OrganizationFacts:
+class OrganizationFacts(ObjectFacts):
+    """What the resource reports."""
+
     license: LicenseFacts
     organization_id: str = ""
     name: str = ""
-    provisioned: bool = False
-    deferred: Sequence[str] = ()
-    reason: str = ""
 
 
 def organization_status(
@@ -28,7 +26,7 @@ def organization_status(
 ) -> pulumi.Output[Status]:
     """Return its conditions, and its summary for the stack's outputs."""
     return collect_facts(
-        _OrganizationFacts,
+        OrganizationFacts,
         license=license_,
         organization_id=organization.organization_id,
         name=organization.name,
@@ -38,15 +36,10 @@ def organization_status(
     ).apply(lambda found: _status(name, found))
 
 
-def _status(name: str, found: _OrganizationFacts) -> Status:
+def _status(name: str, found: OrganizationFacts) -> Status:
     about = f"organization/{name}"
-    ready = organization_ready(
-        about,
-        provisioned=found.provisioned,
-        reason=found.reason,
-        deferred=found.deferred,
-        allowed=found.license.allows(MULTIPLE_ORGANIZATIONS),
-    )
+    allowed = found.license.allows(MULTIPLE_ORGANIZATIONS)
+    ready = organization_ready(about, found, allowed=allowed)
     kind = "MultipleOrganizationsEntitled"
     return Status(
         conditions=(feature_entitled(kind, about, MULTIPLE_ORGANIZATIONS, found.license), ready),

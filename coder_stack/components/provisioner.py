@@ -28,6 +28,7 @@ from coder_stack.components.parts.workspace_rbac import workspace_rbac
 from coder_stack.conditions import (
     Condition,
     LicenseFacts,
+    ObjectFacts,
     daemons_connected,
     deployment_ready,
     feature_entitled,
@@ -216,7 +217,7 @@ class Provisioner(pulumi.ComponentResource):
             created_at=key.created_at,
             tags=key.tags,
             provisioned=key.provisioned,
-            key_reason=key.reason,
+            reason=key.reason,
             deferred=key.deferred,
             secret_name=self.secret.metadata.name,
             secret_fault=credential_fault(
@@ -232,7 +233,7 @@ class Provisioner(pulumi.ComponentResource):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProvisionerFacts:
+class ProvisionerFacts(ObjectFacts):
     """What the resources report on the key, its Secret, the pods and their daemons."""
 
     license: LicenseFacts
@@ -241,9 +242,6 @@ class ProvisionerFacts:
     key_name: str = ""
     created_at: str = ""
     tags: Mapping[str, str] = field(default_factory=dict[str, str])
-    provisioned: bool = False
-    key_reason: str = ""
-    deferred: Sequence[str] = ()
     secret_name: str = ""
     secret_fault: str = ""
     ready: int = 0
@@ -292,14 +290,7 @@ def _conditions(want: ProvisionerSettings, facts: ProvisionerFacts) -> tuple[Con
         feature_entitled(
             "ExternalProvisionersEntitled", component, EXTERNAL_PROVISIONERS, facts.license
         ),
-        provisioner_key_ready(
-            component,
-            provisioned=facts.provisioned,
-            name=facts.key_name,
-            reason=facts.key_reason,
-            deferred=facts.deferred,
-            allowed=allowed,
-        ),
+        provisioner_key_ready(component, facts, facts.key_name, allowed=allowed),
         secret_ready(
             "ProvisionerKeySecretReady",
             component,

@@ -4,7 +4,6 @@ Without entitlement all objects exist except the registration and the pods (E4).
 certificates in front of the Service are not created here.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +24,7 @@ from coder_stack.components.parts.workload import (
 )
 from coder_stack.conditions import (
     LicenseFacts,
+    ObjectFacts,
     deployment_ready,
     feature_entitled,
     proxy_healthy,
@@ -205,15 +205,12 @@ class WorkspaceProxy(pulumi.ComponentResource):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProxyFacts:
+class ProxyFacts(ObjectFacts):
     """What the resources report on the registration, the pods and their health."""
 
     license: LicenseFacts
     proxy_id: str = ""
     display_name: str = ""
-    provisioned: bool = False
-    reason: str = ""
-    deferred: Sequence[str] = ()
     health: str = ""
     version: str = ""
     ready: int = 0
@@ -226,13 +223,7 @@ def _status(want: ProxySettings, facts: ProxyFacts) -> Status:
     return Status(
         conditions=(
             feature_entitled("WorkspaceProxyEntitled", component, WORKSPACE_PROXIES, facts.license),
-            proxy_registered(
-                component,
-                provisioned=facts.provisioned,
-                reason=facts.reason,
-                deferred=facts.deferred,
-                allowed=allowed,
-            ),
+            proxy_registered(component, facts, allowed=allowed),
             deployment_ready(component, want.replicas, facts.ready, may_run=may_run),
             proxy_healthy(component, provisioned=may_run, health=facts.health),
         ),

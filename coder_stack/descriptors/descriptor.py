@@ -13,6 +13,7 @@ __all__ = [
     "allowed_again",
     "few",
     "named",
+    "named_object_cause",
 ]
 
 TYPE_PREFIX = "pulumi-python:dynamic/coder:"
@@ -100,6 +101,29 @@ def few(names: Sequence[str]) -> str:
 def named(noun: str, drift: Drift) -> str:
     """Name the object as coderd does."""
     return f"{noun} `{drift.recorded.get('name') or drift.actual.get('name') or drift.name}`"
+
+
+def named_object_cause(
+    noun: str, texts: Mapping[str, str], verb: str = "created"
+) -> Callable[[Drift, StackFacts], str | None]:
+    """Return sentences for an object with a name and `texts`, which map fields to words."""
+
+    def cause(drift: Drift, stack: StackFacts) -> str | None:
+        thing = named(noun, drift)
+        if drift.gone:
+            return f"{thing} was deleted in coderd."
+        if drift.not_created:
+            return f"{thing} is declared, but was not {verb} yet."
+        if "enabled" in drift.paths:
+            return allowed_again(thing, drift)
+        if drift.origin == "refresh" and "name" in drift.paths:
+            return f"{thing} was renamed in coderd to `{drift.actual.get('name')}`."
+        other = [texts[path] for path in drift.paths if path in texts]
+        if drift.origin == "refresh" and other:
+            return f"{thing} has another {' and '.join(other)} in coderd."
+        return None
+
+    return cause
 
 
 def allowed_again(thing: str, drift: Drift) -> str:

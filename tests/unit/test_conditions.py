@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coder_stack.conditions import (
     Condition,
     LicenseFacts,
+    ObjectFacts,
     aggregate,
     bootstrap_secret_ready,
     control_plane_ready,
@@ -20,6 +21,7 @@ from coder_stack.conditions import (
     feature_entitled,
     license_applied,
     operator_access_ready,
+    organization_ready,
     provisioner_key_ready,
     proxy_healthy,
     proxy_registered,
@@ -147,13 +149,13 @@ class TestProvisioner:
         ],
     )
     def test_S1_E5_the_key(self, seen: dict[str, Any], expected: tuple[str, str]) -> None:
-        given: dict[str, Any] = {"provisioned": True, "name": "k", "reason": "", "deferred": []}
-        assert said(provisioner_key_ready("provisioner/x", **{**given, **seen})) == expected
+        found = ObjectFacts(**{"provisioned": True, **seen})
+        assert said(provisioner_key_ready("provisioner/x", found, "k")) == expected
 
     def test_E5_what_is_put_off_is_named_in_a_fixed_order(self) -> None:
         one, other = (
             provisioner_key_ready(
-                "provisioner/x", provisioned=True, name="k", reason="", deferred=late
+                "provisioner/x", ObjectFacts(provisioned=True, deferred=late), "k"
             )
             for late in (["tags", "name"], ["name", "tags"])
         )
@@ -230,8 +232,10 @@ class TestProxy:
         ],
     )
     def test_S1_E5_the_registration(self, seen: dict[str, Any], expected: tuple[str, str]) -> None:
-        given: dict[str, Any] = {"provisioned": True, "reason": "", "deferred": []}
-        assert said(proxy_registered("proxy/x", **{**given, **seen})) == expected
+        found = ObjectFacts(**{"provisioned": True, **seen})
+        assert said(proxy_registered("proxy/x", found)) == expected
+        organization = said(organization_ready("organization/x", found))
+        assert organization == (expected[0], expected[1].replace("Registered", "Created"))
 
     @pytest.mark.parametrize(
         ("health", "expected"),
@@ -312,6 +316,7 @@ def test_S1_messages_are_sentences_without_times_or_ids(
 ) -> None:
     first, second = flags
     late = ["tags"] if second else []
+    found = ObjectFacts(provisioned=first, reason=reason, deferred=late)
     every = [
         control_plane_ready("c", wanted, ready),
         deployment_ready("c", wanted, ready, may_run=not first),
@@ -320,10 +325,11 @@ def test_S1_messages_are_sentences_without_times_or_ids(
         license_applied("c", applied=first, reason=reason or "Error", message="Why."),
         license_applied("c", applied=first, reason="", message="", secret_reason=fault),
         feature_entitled("Entitled", "c", FEATURE, facts(entitlement, stale=first, reason=reason)),
-        provisioner_key_ready("c", provisioned=first, name="k", reason=reason, deferred=late),
+        provisioner_key_ready("c", found, "k"),
         secret_ready("Secret", "c", "s", provisioned=first, fault=fault),
         daemons_connected("c", connected=first, minimum=wanted, reason=reason, skewed=late),
-        proxy_registered("c", provisioned=first, reason=reason, deferred=late),
+        proxy_registered("c", found),
+        organization_ready("c", found),
         proxy_healthy("c", provisioned=first, health=health),
     ]
     for condition in (*every, aggregate(every)):
@@ -334,10 +340,9 @@ def test_S1_messages_are_sentences_without_times_or_ids(
 
 def test_K3_L6_W1_what_a_refresh_found_gone_is_not_called_unlicensed() -> None:
     gone = [
-        provisioner_key_ready(
-            "p", provisioned=False, name="", reason="", deferred=(), allowed=True
-        ),
-        proxy_registered("p", provisioned=False, reason="", deferred=(), allowed=True),
+        provisioner_key_ready("p", ObjectFacts(), "", allowed=True),
+        proxy_registered("p", ObjectFacts(), allowed=True),
+        organization_ready("p", ObjectFacts(), allowed=True),
         license_applied("p", applied=False, reason="", message=""),
         operator_access_ready("p", ""),
     ]
