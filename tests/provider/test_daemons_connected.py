@@ -222,7 +222,7 @@ def test_P4_without_an_answer_of_the_cluster_every_daemon_counts_and_it_is_said(
             cluster.trouble = (200, b"<html>")
     held = daemons.create(wish(licensed, key.id, rollout=rollout))
     assert held.outputs["connected"] is True
-    assert "those of earlier pods count as well" in said()
+    assert "daemons of earlier pods count as well" in said()
 
 
 def test_P3_P4_skew_is_judged_by_the_version_that_coderd_has_now(
