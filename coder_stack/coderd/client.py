@@ -57,6 +57,13 @@ class Coderd(
         twin.token_source = source
         return twin
 
+    def with_deadline(self, seconds: float) -> Self:
+        """Return a client whose requests take no longer, with all their retries."""
+        twin = copy(self)
+        deadlines = replace(self.connection.deadlines, total=seconds)
+        twin.connection = replace(self.connection, deadlines=deadlines)
+        return twin
+
     def close(self) -> None:
         """Close the sockets."""
         self._http.close()

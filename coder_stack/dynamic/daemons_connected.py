@@ -121,7 +121,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
             return known
         organization = known.organization
         try:
-            listed = session.listed(
+            listed = session.cached(
                 f"daemons/{organization}", lambda c: c.daemons_by_key(organization)
             )
         except NotEntitled:
@@ -138,7 +138,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
         said = -1
         while True:
             try:
-                listed = session.quick.daemons_by_key(want.organization)
+                listed = session.fail_fast.daemons_by_key(want.organization)
                 seen = look(listed, want.key_id, _expected(session, want), prefix)
             except CoderdError as error:
                 if error.permanent or time.monotonic() >= end:
@@ -212,7 +212,7 @@ class DaemonsConnected(CoderdResource, descriptor=DAEMONS_CONNECTED):
 
 def _expected(session: Session, inputs: DaemonsInputs) -> str:
     """Return coderd's current version: it may have been upgraded."""
-    return inputs.expected_version or session.listed("build", Coderd.build_info).version
+    return inputs.expected_version or session.cached("build", Coderd.build_info).version
 
 
 def _release(version: str) -> str:

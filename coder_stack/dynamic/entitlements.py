@@ -130,7 +130,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
                 return _UNKNOWN, []
             return _values(stale(request.old, Reason.PENDING)), []
         try:
-            facts = facts_of(session.look(Coderd.entitlements))
+            facts = facts_of(session.peek(Coderd.entitlements))
         except CoderdError as error:
             facts = facts_without_answer(error, request.old)
             warn(f"{facts.reason}: entitlements, check: {error}")
@@ -168,7 +168,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
         usage: Mapping[str, Any] = _last_known(known)
         if not want.stale:
             try:
-                usage = {} if want.reason else _usage(session.look(Coderd.entitlements))
+                usage = {} if want.reason else _usage(session.peek(Coderd.entitlements))
             except CoderdError as error:
                 warn(f"{error.reason}: entitlements, usage: {error}")
         return EntitlementsState.model_validate({**dict(want), **usage})

@@ -215,11 +215,11 @@ def _look(session: Session | None, *, believed: bool) -> tuple[BuildInfo | None,
     if session is None:
         return None, believed
     try:
-        build = session.look(Coderd.build_info)
+        build = session.peek(Coderd.build_info)
     except CoderdError:
         return None, believed
     try:
-        session.look(Coderd.entitlements)
+        session.peek(Coderd.entitlements)
     except RouteAbsent:
         return build, False
     except CoderdError:

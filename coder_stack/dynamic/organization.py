@@ -157,7 +157,7 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
             ) from error
 
     def _find(self, session: Session, known: OrganizationState) -> OrganizationRecord | None:
-        listed = session.listed("organizations", lambda coderd: coderd.organizations())
+        listed = session.cached("organizations", lambda coderd: coderd.organizations())
         found = next((each for each in listed if str(each.id) == known.organization_id), None)
         if found is None and not session.coderd.user().is_owner:
             why = "the token's user does not see all organizations; use one of an owner."
@@ -167,8 +167,8 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
     def _taken(self, session: Session, want: OrganizationInputs) -> list[Problem]:
         """Say in the preview that `create` would refuse to adopt, as far as coderd can be asked."""
         try:
-            found = session.look(lambda coderd: find_named(coderd, want.name))
-            if found is None or may_adopt(session.quick, found, _texts(want), adopt=want.adopt):
+            found = session.peek(lambda coderd: find_named(coderd, want.name))
+            if found is None or may_adopt(session.fail_fast, found, _texts(want), adopt=want.adopt):
                 return []
         except CoderdError:
             return []

@@ -135,7 +135,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         """Read it. It is gone only if a complete list lacks it and its plaintext is refused."""
         if not (known.key_id or known.material.get_secret_value() or known.created_at):
             return known
-        live = str(session.listed("deployment", lambda coderd: coderd.build_info()).deployment_id)
+        live = str(session.cached("deployment", lambda coderd: coderd.build_info()).deployment_id)
         if known.deployment_id and known.deployment_id != live:
             # Another deployment answers. The program learns of it too, and replaces the key.
             return known
@@ -185,7 +185,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
     def _expected(self, session: Session, want: KeyInputs) -> KeyRecord | None:
         """Return the key that `create` will adopt, as far as a preview can see."""
         try:
-            found = offered_key(session.quick, want, self.label(want)) if want.enabled else None
+            found = offered_key(session.fail_fast, want, self.label(want)) if want.enabled else None
         except CoderdError:
             return None
         return found.key if found else None

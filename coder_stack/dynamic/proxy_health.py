@@ -75,7 +75,7 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         if not known.proxy_id:
             return known
         try:
-            proxies = session.listed("proxies", lambda coderd: coderd.workspace_proxies())
+            proxies = session.cached("proxies", lambda coderd: coderd.workspace_proxies())
         except NotEntitled:
             return known
         return _state(known, _find(proxies, known.proxy_id))
@@ -87,7 +87,7 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
             if known.health == "ok" or not want.proxy_id:
                 return False
             session = SESSIONS.open(want.connection, self._config, olds)
-            found = _find(session.look(Coderd.workspace_proxies), want.proxy_id)
+            found = _find(session.peek(Coderd.workspace_proxies), want.proxy_id)
         except (CoderdError, ValueError):
             return False  # coderd cannot be asked: nothing is known to be better
         return found is not None and found.status.status == "ok"
@@ -101,7 +101,7 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         earlier: datetime | None = None
         while True:
             try:
-                found = _find(session.quick.workspace_proxies(), want.proxy_id)
+                found = _find(session.fail_fast.workspace_proxies(), want.proxy_id)
             except CoderdError as error:
                 if error.permanent:
                     raise

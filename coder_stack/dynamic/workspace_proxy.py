@@ -128,7 +128,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         if not known.proxy_id:
             return known
         try:
-            proxies = session.listed("proxies", lambda coderd: coderd.workspace_proxies())
+            proxies = session.cached("proxies", lambda coderd: coderd.workspace_proxies())
         except NotEntitled:
             return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
         found = next((p for p in proxies if str(p.id) == known.proxy_id and not p.deleted), None)

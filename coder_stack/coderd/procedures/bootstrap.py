@@ -24,7 +24,7 @@ from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
 from coder_stack.frozen_model import FrozenModel
 
-__all__ = ["Account", "end_session", "log_in", "new_token", "revoke", "token_id", "token_works"]
+__all__ = ["Account", "discard", "log_in", "new_token", "revoke", "token_id", "token_works"]
 
 
 class Account(FrozenModel):
@@ -44,7 +44,7 @@ def new_token(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) 
         _refuse_unless_owner(user, account)
         return _named_token(user, account).key
     finally:
-        end_session(user, session)
+        discard(user, session)  # it would end by itself within a day
 
 
 def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> SecretStr:
@@ -70,16 +70,16 @@ def log_in(coderd: Coderd, account: Account, passwords: Sequence[SecretStr]) -> 
     raise Unauthenticated("log in", why, credential="password", status=401) from refused
 
 
-def end_session(user: Coderd, session: SecretStr) -> None:
-    """End a session early; ignore errors, because it ends by itself within a day."""
+def discard(coderd: Coderd, token: SecretStr) -> None:
+    """Delete a token that nobody will use; ignore errors, because it can do no harm."""
     try:
-        user.delete_token(token_id(session))
+        coderd.with_token(token).delete_token(token_id(token))
     except CoderdError:
         return
 
 
 def token_works(coderd: Coderd) -> bool:
-    """Tell whether coderd accepts the token."""
+    """Tell whether coderd accepts the client's token."""
     try:
         coderd.user()
     except Unauthenticated:
@@ -88,7 +88,7 @@ def token_works(coderd: Coderd) -> bool:
 
 
 def revoke(coderd: Coderd, token: SecretStr) -> None:
-    """Delete a token; warn if coderd cannot be asked."""
+    """Delete a former token; warn if coderd cannot be asked."""
     try:
         coderd.delete_token(token_id(token))
     except (NotFound, Unauthenticated):

@@ -1,8 +1,6 @@
 """Wait for a coderd that is still starting, with a deadline and with progress messages (CP5)."""
 
-import copy
 from collections.abc import Callable
-from dataclasses import replace
 
 from coder_stack.coderd import (
     AnswerLost,
@@ -17,9 +15,9 @@ from coder_stack.console import inform
 
 __all__ = ["wait_until_ready"]
 
-_ATTEMPT = 5.0
-_PAUSE = 1.0
-_REPORT_EVERY = 10.0
+_ATTEMPT_SECONDS = 5.0
+_PAUSE_SECONDS = 1.0
+_REPORT_SECONDS = 10.0
 
 
 def wait_until_ready(
@@ -39,15 +37,15 @@ def wait_until_ready(
     while True:
         left = seconds - (time.monotonic() - start)
         try:
-            build = _ask(coderd, max(1.0, min(_ATTEMPT, left)))
+            build = _ask(coderd, max(1.0, min(_ATTEMPT_SECONDS, left)))
             break
         except (Unavailable, AnswerLost, ProtocolError) as error:
-            if left <= _PAUSE:
+            if left <= _PAUSE_SECONDS:
                 raise
-            if time.monotonic() - reported >= _REPORT_EVERY:
+            if time.monotonic() - reported >= _REPORT_SECONDS:
                 reported = time.monotonic()
                 say(_progress(reported - start, seconds, error))
-        time.sleep(_PAUSE)
+        time.sleep(_PAUSE_SECONDS)
     if build.workspace_proxy:
         why = "a workspace proxy answered; give the URL of coderd itself."
         raise ProtocolError("ask coderd for its build", why, fault="not-coderd")
@@ -55,11 +53,9 @@ def wait_until_ready(
 
 
 def _ask(coderd: Coderd, seconds: float) -> BuildInfo:
-    brief = copy.copy(coderd)
-    deadlines = replace(coderd.connection.deadlines, total=seconds)
-    brief.connection = replace(coderd.connection, deadlines=deadlines)
-    brief.healthz()
-    return brief.build_info()
+    attempt = coderd.with_deadline(seconds)
+    attempt.healthz()
+    return attempt.build_info()
 
 
 def _progress(passed: float, seconds: float, error: CoderdError) -> str:

@@ -59,7 +59,7 @@ def locate(
         if not place:
             continue
         try:
-            keys = session.listed(f"keys/{place}", lambda c, place=place: c.provisioner_keys(place))
+            keys = session.cached(f"keys/{place}", lambda c, place=place: c.provisioner_keys(place))
         except NotFound as error:
             unseen = error
             continue
@@ -72,7 +72,7 @@ def locate(
 
 
 def _renamed(session: Session, known: KeyState, home: str) -> str:
-    name = session.listed(f"organization/{home}", lambda c: c.organization(home)).name
+    name = session.cached(f"organization/{home}", lambda c: c.organization(home)).name
     if known.organization in (name, home):
         return known.organization
     warn(
@@ -91,7 +91,7 @@ def _find(keys: Sequence[KeyRecord], known: KeyState) -> KeyRecord | None:
 def _look(session: Session, organization: str) -> OrganizationRecord:
     return _FOUND.get(
         f"{session.connection.identity} {organization}",
-        lambda: session.look(lambda coderd: coderd.organization(organization)),
+        lambda: session.peek(lambda coderd: coderd.organization(organization)),
     )
 
 

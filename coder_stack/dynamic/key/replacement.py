@@ -50,7 +50,7 @@ REPLACEMENTS = Replacements()
 
 def _lineage(key: KeyInputs) -> tuple[str, str]:
     """Return what a key has in common with those that it replaces."""
-    return key.connection.way, key.base_name.lower()
+    return key.connection.target, key.base_name.lower()
 
 
 def _spec(want: KeyInputs) -> str:

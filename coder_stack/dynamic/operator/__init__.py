@@ -1,1 +1,1 @@
-"""Parts of operator_access.py: its inputs, the account, and giving a token up."""
+"""Parts of operator_access.py: its inputs, the account, and the removal of a token."""

@@ -1,11 +1,11 @@
-"""Whose token the operator uses, and how it is found, made and tried.
+"""The operator's account: find, verify and create its token.
 
-What operator_access.py does for Pulumi it does with these.
-Two sorts of operator: one whose token was given, and one whose token is made with a password. Both
-are looked at in previews, so that a wrong credential is one sentence before anything changes.
+The token is either given by the user, or created with a password. Both are verified in previews, so
+that a wrong credential is reported before anything changes. Removal is in teardown.py.
 """
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 from pydantic import SecretStr
@@ -20,20 +20,13 @@ from coder_stack.coderd import (
     Coderd,
     CoderdError,
     Conflict,
-    CredentialMissing,
     ForbiddenByRole,
     InvalidConnection,
     Reason,
     User,
 )
 from coder_stack.coderd import Unauthenticated as NotAccepted
-from coder_stack.coderd.procedures.bootstrap import (
-    Account,
-    end_session,
-    log_in,
-    revoke,
-    token_works,
-)
+from coder_stack.coderd.procedures.bootstrap import Account, discard, log_in, revoke, token_works
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
 from coder_stack.dynamic.operator.inputs import (
@@ -48,18 +41,18 @@ from coder_stack.dynamic.runtime.props import Problem
 from coder_stack.dynamic.runtime.session import Session
 
 __all__ = [
-    "account_problems",
-    "given_problems",
+    "check_account",
+    "check_given_token",
+    "ensure_token",
     "next_step",
-    "own_token",
     "refuse_unless_owner",
 ]
 
 _NEEDED = "the password of coderd's first user is needed to create that user and to log in"
-_NO_HOME = "must be the place of a Secret, in which the token that is made is kept"
+_SECRET_NEEDED = "must name the Secret in which the created token is stored"  # noqa: S105  # a message
 
 
-def account_problems(
+def check_account(
     want: OperatorAccessInputs,
     config: StackConfig,
     *,
@@ -67,17 +60,17 @@ def account_problems(
     moving: bool,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Look for the password. `moving`: a state of an earlier version may still hold it."""
-    place = want.connection.credential
-    if not isinstance(place, SecretKeyRef):
-        return {}, [Problem("connection.credential", _NO_HOME)]
+    ref, password_ref = want.connection.credential, want.password_secret
+    if not isinstance(ref, SecretKeyRef):
+        return {}, [Problem("connection.credential", _SECRET_NEEDED)]
     try:
-        declared = _declared(want, config)
-        home = _home(place, want, old, config)
+        kubernetes = config.kubernetes
+        declared = read_value(password_ref, kubernetes) if password_ref else config.initial_password
+        stored = _stored(ref, want, old, config)
     except SecretAbsent as absent:
-        label = want.password_secret.label if want.password_secret else place.label
-        said = f"{Reason.SECRET_MISSING}: {label}: {absent}"
+        said = f"{Reason.SECRET_MISSING}: {(password_ref or ref).label}: {absent}"
         if old is None and not absent.exists:
-            warn(said)  # its namespace may come with this very update
+            warn(said)  # this update may create it
             return {}, []
         return {}, [Problem("", said)]
     except Conflict as error:
@@ -85,90 +78,86 @@ def account_problems(
     except CoderdError as error:
         warn(f"{error.reason}: operator access, check: {error}")
         return {"password_hash": old.password_hash} if old else {}, []
-    if declared is None and home.password is None and not moving:
+    if declared is None and stored.password is None and not moving:
         why = f"{_NEEDED}; set it with: {command_to_set('initialPassword')}"
         return {}, [Problem("", f"initialPassword: {why}")]
-    if declared is None and home.password is not None:
+    if declared is None and stored.password is not None:
         warn(
-            f'operator access: the first user\'s password is in {place.label} under "password" and '
+            f'operator access: the first user\'s password is in {ref.label} under "password" and '
             f"is declared nowhere; do it: {command_to_set('initialPassword')}"
         )
     return {"password_hash": _hash(want.email, declared)}, []
 
 
-def given_problems(session: Session, *, new: bool) -> tuple[SecretStr | None, list[Problem]]:
-    """Look whether coderd accepts the given token, and as an owner's."""
-    place = session.connection.credential
+def check_given_token(session: Session, *, new: bool) -> tuple[SecretStr | None, list[Problem]]:
+    """Check that coderd accepts the given token and that it is an owner's."""
+    ref = session.connection.credential
     try:
         token = session.source.token()
     except NotAccepted as error:
-        if new and isinstance(place, SecretKeyRef) and _may_come(place, session.source.config):
-            warn(f"{error.reason}: {error}")  # its namespace may come with this very update
+        if new and isinstance(ref, SecretKeyRef) and _is_absent(ref, session.source.config):
+            warn(f"{error.reason}: {error}")  # this update may create it
             return None, []
         return None, [Problem("", f"{error.reason}: {error}")]
     except CoderdError as error:
         warn(f"{error.reason}: operator access, check: {error}")
         return None, []
     try:
-        refuse_unless_owner(session.look(Coderd.user))
+        refuse_unless_owner(session.peek(Coderd.user))
     except (NotAccepted, ForbiddenByRole, InvalidConnection) as error:
         return token, [Problem("", f"{error.reason}: {error}")]
     except CoderdError:
-        return token, []  # nobody to ask yet
+        return token, []  # coderd may not be there yet
     return token, []
 
 
-def own_token(
+def ensure_token(
     session: Session,
     want: OperatorAccessInputs,
     known: OperatorAccessState | None,
     config: StackConfig,
 ) -> SecretStr:
-    """The token at home if coderd accepts it and it is the wanted one; else a new one."""
-    place, way = want.connection.credential, session.connection.way
-    assert isinstance(place, SecretKeyRef), "check has refused anything else"  # noqa: S101
+    """Return the stored token if coderd accepts it and it is the wanted one; else a new one."""
+    ref, target = want.connection.credential, session.connection.target
+    assert isinstance(ref, SecretKeyRef), "check has refused anything else"  # noqa: S101
     account = _account(want)
-    try:
-        declared = _declared(want, config)
-    except SecretAbsent as absent:
-        label = want.password_secret.label if want.password_secret else ""
-        raise CredentialMissing("log in", f"{label}: {absent}", credential="password") from None
-    home = _home(place, want, known, config)
-    if known is not None and known.password_hash != want.password_hash:
-        _try_password(session, account, declared)
-    # A declared password that coderd has accepted needs no other beside it.
-    tried = known is not None and declared is not None
-    moved = None if tried else _made_up_password(known, place) or home.password
-    for token in _candidates(home, known, way):
-        if _same_token(home.account, known, account) and token_works(
-            session.coderd.with_token(token)
-        ):
-            now = OperatorSecret(token, moved, way, account)
-            if now != home:
-                operator_secret.keep(place, config.kubernetes, now)
+    declared = operator_secret.declared_password(want.password_secret, config)
+    stored = _stored(ref, want, known, config)
+    if known is not None and known.password_hash != want.password_hash and declared is not None:
+        # Verify a changed password before the former one is forgotten.
+        discard(session.coderd, log_in(session.coderd, account, [declared]))
+    # The Secret need not hold a password once coderd has accepted the declared one.
+    verified = known is not None and declared is not None
+    password = None if verified else _generated_password(known, ref) or stored.password
+    is_wanted = _is_wanted(stored.account or known, account)
+    for token in _existing_tokens(stored, known, target):
+        if is_wanted and token_works(session.coderd.with_token(token)):
+            content = OperatorSecret(token, password, target, account)
+            if content != stored:
+                operator_secret.write(ref, config.kubernetes, content)
             return token
-    former = home.token if home.way == way else known.token if known else None
-    home = OperatorSecret(home.token, moved, home.way, home.account)
-    token = operator_secret.renew(session.coderd, place, config, way, account, home)
-    if former is not None and not _same_token(home.account, known, account):
+    former = stored.token if stored.target == target else known.token if known else None
+    stored = replace(stored, password=password)
+    token = operator_secret.renew(session.coderd, ref, config, target, account, stored)
+    if former is not None and not is_wanted:
         revoke(session.coderd.with_token(token), former)
     return token
 
 
 def refuse_unless_owner(user: User) -> None:
-    """Only an owner may manage licenses, keys and proxies."""
+    """Raise ForbiddenByRole for a user who may not manage licenses, keys and proxies."""
     if not user.is_owner:
         why = f'it is of user "{user.username}", who is no owner; give a token of an owner.'
         raise ForbiddenByRole("use the operator's token", why)
 
 
 def next_step(known: OperatorAccessState) -> str:
-    """What makes coderd accept the operator again."""
-    place = known.connection.credential
-    if known.make_token or (place is None and not known.given):
+    """Tell the user how to make coderd accept the operator again."""
+    ref = known.connection.credential
+    if known.make_token or (ref is None and not known.given):
         return "The next `pulumi up` makes another one."
-    if isinstance(place, SecretKeyRef):
-        return f"Put a new one into {place.label}."
+    if isinstance(ref, SecretKeyRef):
+        return f"Put a new one into {ref.label}."
     command = command_to_set("token")
     return f"Set a new one with: {command}; then run `pulumi up`, or add --run-program."
 
@@ -184,78 +173,63 @@ def _account(want: OperatorAccessInputs) -> OperatorAccount:
     )
 
 
-def _declared(want: OperatorAccessInputs, config: StackConfig) -> SecretStr | None:
-    if want.password_secret is not None:
-        return read_value(want.password_secret, config.kubernetes)
-    return config.initial_password
-
-
-def _home(
-    place: SecretKeyRef,
+def _stored(
+    ref: SecretKeyRef,
     want: OperatorAccessInputs,
     old: OperatorAccessInputs | None,
     config: StackConfig,
 ) -> OperatorSecret:
-    """What is kept there; a Conflict if another stack keeps its token there, or another coderd's.
+    """Read our Secret; raise Conflict if it belongs to another stack or another coderd.
 
-    By its state or its owner this stack may take along its own to another coderd.
+    A stack recognizes its own Secret by its state or by the owner, also for another coderd.
     """
-    home = operator_secret.read_own(place, config.kubernetes)
-    if home.account is None or (old is not None and old.connection.credential == place):
-        return home
-    theirs = home.account.owner
-    if theirs and want.owner and theirs != want.owner:
+    stored = operator_secret.read_own(ref, config.kubernetes)
+    if stored.account is None or (old is not None and old.connection.credential == ref):
+        return stored
+    owner = stored.account.owner
+    if owner and want.owner and owner != want.owner:
         why = "it is another stack's; name another one, or delete it if that stack is gone."
-        raise Conflict(f"use {place.label}", why)
-    if home.way != want.connection.way and not (theirs and want.owner):
-        why = f"its token is for {home.way}; name another one, or delete it if that is gone."
-        raise Conflict(f"use {place.label}", why)
-    return home
+        raise Conflict(f"use {ref.label}", why)
+    if stored.target != want.connection.target and not (owner and want.owner):
+        why = f"its token is for {stored.target}; name another one, or delete it if that is gone."
+        raise Conflict(f"use {ref.label}", why)
+    return stored
 
 
-def _may_come(place: SecretKeyRef, config: StackConfig) -> bool:
-    """Whether nobody has made the Secret yet, so that this very update may."""
+def _is_absent(ref: SecretKeyRef, config: StackConfig) -> bool:
+    """Tell whether there is no Secret yet, so that this update may create it."""
     try:
-        read_secret(place, config.kubernetes)
+        read_secret(ref, config.kubernetes)
     except (SecretAbsent, CoderdError):
         return True
     return False
 
 
-def _made_up_password(known: OperatorAccessState | None, place: SecretKeyRef) -> SecretStr | None:
-    """The password that an earlier version made up and kept in this state alone."""
+def _generated_password(known: OperatorAccessState | None, ref: SecretKeyRef) -> SecretStr | None:
+    """Return the password that an earlier version generated and stored in this state alone."""
     if known is None or known.password is None:
         return None
     warn(
         "operator access: the first user's password was kept in this state alone; it is now in "
-        f'{place.label} under "password". Declare it: {command_to_set("initialPassword")}'
+        f'{ref.label} under "password". Declare it: {command_to_set("initialPassword")}'
     )
     return known.password
 
 
-def _candidates(
-    home: OperatorSecret, known: OperatorAccessState | None, way: str
+def _existing_tokens(
+    stored: OperatorSecret, known: OperatorAccessState | None, target: str
 ) -> list[SecretStr]:
-    at_home = home.token if home.way == way else None
-    of_old_state = known.token if known is not None and known.connection.way == way else None
-    return [token for token in (at_home, of_old_state) if token is not None]
+    """Return the tokens for this coderd in the Secret and in an old state."""
+    in_secret = stored.token if stored.target == target else None
+    in_state = known.token if known is not None and known.connection.target == target else None
+    return [token for token in (in_secret, in_state) if token is not None]
 
 
-def _same_token(
-    at_home: Account | None, known: OperatorAccessState | None, account: Account
-) -> bool:
-    """Whether the token there is the one that is wanted now: of the same user and name."""
-    was = at_home or known
+def _is_wanted(was: Account | OperatorAccessState | None, account: Account) -> bool:
+    """Tell whether the existing token has the wanted user and name."""
     if was is None:
         return True
     return (was.email, was.token_name or TOKEN_NAME) == (account.email, account.token_name)
-
-
-def _try_password(session: Session, account: Account, declared: SecretStr | None) -> None:
-    """Log in once with a password that changed, before the former one is forgotten."""
-    if declared is not None:
-        login = log_in(session.coderd, account, [declared])
-        end_session(session.coderd.with_token(login), login)
 
 
 def _hash(email: str, password: SecretStr | None) -> SecretStr:

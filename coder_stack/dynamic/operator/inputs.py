@@ -1,4 +1,4 @@
-"""What operator access is given, and what is kept of it. Models; no I/O."""
+"""Inputs and state of operator access: models without I/O."""
 
 from pydantic import SecretStr
 
@@ -6,37 +6,37 @@ from coder_stack.cluster.secret import SecretKeyRef
 from coder_stack.dynamic.runtime.props import PropsSecret
 from coder_stack.dynamic.runtime.session import CoderdInputs
 
-__all__ = ["TOKEN_NAME", "OperatorAccessInputs", "OperatorAccessState", "settled_token_name"]
+__all__ = ["TOKEN_NAME", "OperatorAccessInputs", "OperatorAccessState", "choose_token_name"]
 
 TOKEN_NAME = "coder-stack"  # noqa: S105  # a name
-"""Of a token that is made, or its beginning."""
+"""Name of a created token, or the prefix of it."""
 
 
 class OperatorAccessInputs(CoderdInputs):
-    """What the program asks for, and below the line what `check` made of it."""
+    """What the program asks for, and what `check` adds to it."""
 
     make_token: bool = False
-    """Make a token and keep it in the Secret that `connection.credential` names."""
+    """Create a token and store it in the Secret that `connection.credential` names."""
     username: str = "admin"
     email: str = "admin@example.com"
     password_secret: SecretKeyRef | None = None
     """Where the first user's password is, unless it is the stack config's `initialPassword`."""
     owner: str = ""
-    """Tells this stack from others on the same coderd; part of a generated token name."""
+    """The stack, if several use one coderd; part of a generated token name."""
     token_name: str = ""
     token_days: int = 365
     wait_seconds: int = 180
-    # Settled by check:
+    # Added by check:
     given: str = ""
-    """A fingerprint of the token that was given, or empty."""
+    """Fingerprint of the given token, or empty."""
     password_hash: PropsSecret = SecretStr("")
-    """Of the declared password: another one is tried before it is relied on."""
+    """Hash of the declared password, so that a changed one is verified."""
     accepted: bool = True
-    """The program always wants true; a refresh finds out whether coderd takes the token."""
+    """Always true in the program; a refresh finds out whether coderd accepts the token."""
 
 
 class OperatorAccessState(OperatorAccessInputs):
-    """With who it is and where. `token_id` is the token's public half."""
+    """With the user and the deployment. `token_id` is the public part of the token."""
 
     url: str = ""
     deployment_id: str = ""
@@ -47,11 +47,11 @@ class OperatorAccessState(OperatorAccessInputs):
     """Why the token is not accepted: Forbidden or SecretMissing; else empty."""
     token: PropsSecret | None = None
     password: PropsSecret | None = None
-    """Both only in states of an earlier version; the next update moves them to their home."""
+    """Both only in states of an earlier version; the next update moves them to the Secret."""
 
 
-def settled_token_name(want: OperatorAccessInputs, old: OperatorAccessInputs | None) -> str:
-    """The given name, the one it has, or a new one that no other stack uses."""
+def choose_token_name(want: OperatorAccessInputs, old: OperatorAccessInputs | None) -> str:
+    """Return the given name, the former one, or a new one that no other stack uses."""
     if want.token_name:
         return want.token_name
     if old is not None and old.token_name:

@@ -1,8 +1,10 @@
-"""How a token that was made is given up: at a destroy, for another home of it, at another coderd.
+"""Remove a token that was created: in a destroy, or when the operator gets another one.
 
-Nothing of it is to stay behind, in coderd or in the cluster, but a password that is nowhere else.
-Leaves alone tokens that were given, and how one is made (operator_account.py).
+Nothing of it stays in coderd or in the cluster, except a password that is declared nowhere. Given
+tokens are left alone; creation is in account.py.
 """
+
+from dataclasses import replace
 
 from pydantic import SecretStr
 
@@ -13,98 +15,96 @@ from coder_stack.console import warn
 from coder_stack.dynamic.operator.inputs import OperatorAccessInputs, OperatorAccessState
 from coder_stack.dynamic.runtime import operator_secret
 from coder_stack.dynamic.runtime.config import StackConfig
-from coder_stack.dynamic.runtime.operator_secret import OperatorSecret
 from coder_stack.dynamic.runtime.session import Session
 
-__all__ = ["give_up", "leave", "made_token"]
+__all__ = ["created_token", "remove_former_token", "remove_token"]
 
 
-def made_token(known: OperatorAccessState, config: StackConfig) -> SecretStr | None:
-    """The token that was made so far; None if it was given, or cannot be read."""
-    place = known.connection.credential
-    if place is None:
+def created_token(known: OperatorAccessState, config: StackConfig) -> SecretStr | None:
+    """Return the token that was created so far; None if it was given, or cannot be read."""
+    ref = known.connection.credential
+    if ref is None:
         return None if known.given else known.token
-    if not (known.make_token and isinstance(place, SecretKeyRef)):
+    if not (known.make_token and isinstance(ref, SecretKeyRef)):
         return None
     try:
-        home = operator_secret.read(place, config.kubernetes)
+        stored = operator_secret.read(ref, config.kubernetes)
     except (SecretAbsent, CoderdError):
         return None
-    return home.token if home.way == known.connection.way else None
+    return stored.token if stored.target == known.connection.target else None
 
 
-def give_up(
+def remove_former_token(
     old: Session,
     former: SecretStr | None,
     known: OperatorAccessState,
     want: OperatorAccessInputs,
     config: StackConfig,
 ) -> None:
-    """Leave nothing of the former token where the operator has another home or coderd now.
+    """Remove the former token after the operator got another Secret or another coderd.
 
-    At another coderd it is good for the rest of this run, which deletes there what moves away.
+    At another coderd it stays valid, because the rest of this run deletes objects there.
     """
-    place, same_way = known.connection.credential, known.connection.way == want.connection.way
-    stays = want.make_token and place in (None, want.connection.credential)
-    if former is None or (same_way and stays):
+    ref, same_target = known.connection.credential, old.connection.target == want.connection.target
+    same_secret = want.make_token and ref in (None, want.connection.credential)
+    if former is None or (same_target and same_secret):
         return
-    if same_way:
+    if same_target:
         revoke(old.coderd.with_token(former), former)
     else:
-        _keep_for_this_run(old, former, known.token_name)
-    if not isinstance(place, SecretKeyRef) or stays:
+        _use_for_this_run(old, former, known.token_name)
+    if not isinstance(ref, SecretKeyRef) or same_secret:
         return
     try:
-        # By another kubeconfig it may be the very Secret that is in use.
-        if operator_secret.read(place, config.kubernetes).token == former:
-            _leave_home(place, known, config)
+        # The same Secret may be in use through another kubeconfig.
+        if operator_secret.read(ref, config.kubernetes).token == former:
+            _delete_secret(ref, known, config)
     except SecretAbsent:
         return
     except CoderdError as error:
-        warn(f"operator access: {place.label} was left: {error}")
+        warn(f"operator access: {ref.label} was left: {error}")
 
 
-def leave(session: Session, known: OperatorAccessState, config: StackConfig) -> None:
-    """Revoke our token and delete its Secret; the Secret goes also if coderd does not answer."""
-    place = known.connection.credential
+def remove_token(session: Session, known: OperatorAccessState, config: StackConfig) -> None:
+    """Revoke our token and delete its Secret; the Secret also if coderd does not answer."""
+    ref = known.connection.credential
     try:
         token = session.source.token()
         session.coderd.with_token(token).delete_token(token_id(token))
     except NotFound:
         pass  # it is gone
     except Unauthenticated as error:
-        if error.status is None:  # nobody knows it; a refused one is no longer worth anything
+        if error.status is None:  # it was not found; one that coderd refuses is harmless
             warn(f'operator access: token "{known.token_name}" may still be in coderd: {error}')
     finally:
-        if isinstance(place, SecretKeyRef):
-            _leave_home(place, known, config)
+        if isinstance(ref, SecretKeyRef):
+            _delete_secret(ref, known, config)
 
 
-def _leave_home(place: SecretKeyRef, known: OperatorAccessState, config: StackConfig) -> None:
+def _delete_secret(ref: SecretKeyRef, known: OperatorAccessState, config: StackConfig) -> None:
     """Delete the Secret, unless it holds the only copy of the first user's password (CP9)."""
     try:
-        home = operator_secret.read(place, config.kubernetes)
+        stored = operator_secret.read(ref, config.kubernetes)
     except SecretAbsent:
         return
     declared = known.password_hash.get_secret_value()
-    if home.account is None or home.password is None or declared:
-        operator_secret.remove(place, config.kubernetes)
+    if stored.account is None or stored.password is None or declared:
+        operator_secret.delete(ref, config.kubernetes)
         return
-    rest = OperatorSecret(None, home.password, home.way, home.account)
-    operator_secret.keep(place, config.kubernetes, rest)
+    operator_secret.write(ref, config.kubernetes, replace(stored, token=None))
     warn(
-        f"operator access: {place.label} was left: it holds the first user's password, which is "
+        f"operator access: {ref.label} was left: it holds the first user's password, which is "
         "declared nowhere; copy it, and delete the Secret."
     )
 
 
-def _keep_for_this_run(old: Session, former: SecretStr, name: str) -> None:
+def _use_for_this_run(old: Session, former: SecretStr, name: str) -> None:
     try:
-        if not token_works(old.quick.with_token(former)):
+        if not token_works(old.fail_fast.with_token(former)):
             return
         old.source.remember(former)
         why = "it is used there until this run ends, and then ends by its age; delete it there."
     except CoderdError as error:
         why = str(error)
-    where = old.connection.way
+    where = old.connection.target
     warn(f'operator access: the former token "{name}" was left in the coderd at {where}: {why}')

@@ -1,7 +1,7 @@
-"""Lists that many reads share: one request for a burst of them, not one each.
+"""A cache of lists, so that many concurrent reads cost one request.
 
-Short-lived on purpose: a list serves those who ask while it is being fetched and for a few seconds
-after, and is dropped as soon as this process changes anything. Never decide a deletion by it.
+An entry lives for a few seconds and is dropped when this process changes anything in coderd. Do not
+decide a deletion by it.
 """
 
 import threading
@@ -17,7 +17,7 @@ _SECONDS = 5.0
 
 
 class ListCache:
-    """Thread-safe; the first to ask fetches, the others wait for the same answer."""
+    """Lists by key; thread-safe. The first caller fetches, the others wait for its answer."""
 
     def __init__(
         self, seconds: float = _SECONDS, now: Callable[[], float] = time.monotonic
@@ -25,18 +25,19 @@ class ListCache:
         self._seconds = seconds
         self._now = now
         self._lock = threading.Lock()
-        self._held: dict[str, tuple[float, Future[Any]]] = {}
+        self._entries: dict[str, tuple[float, Future[Any]]] = {}
 
     def get(self, key: str, fetch: Callable[[], T]) -> T:
-        """The list under `key`, fetched now or a moment ago. An error is shared, but not kept."""
+        """Return the list under `key`, fetched if there is none. An error is not cached."""
         with self._lock:
-            since, future = self._held.get(key, (0.0, None))
-            mine = future is None or (future.done() and self._now() - since > self._seconds)
-            if mine:
+            fetched_at, future = self._entries.get(key, (0.0, None))
+            age = self._now() - fetched_at
+            is_first = future is None or (future.done() and age > self._seconds)
+            if is_first:
                 future = Future[Any]()
-                self._held[key] = (self._now(), future)
+                self._entries[key] = (self._now(), future)
         answer = cast("Future[T]", future)
-        if mine:
+        if is_first:
             try:
                 answer.set_result(fetch())
             except BaseException as error:
@@ -46,11 +47,11 @@ class ListCache:
         return answer.result()
 
     def forget(self) -> None:
-        """Something changed: whoever asks from now on gets a list that was fetched after this."""
+        """Drop all entries after a change, also those that are being fetched."""
         with self._lock:
-            self._held.clear()
+            self._entries.clear()
 
     def _drop(self, key: str, future: Future[Any]) -> None:
         with self._lock:
-            if self._held.get(key, (0.0, None))[1] is future:
-                del self._held[key]
+            if self._entries.get(key, (0.0, None))[1] is future:
+                del self._entries[key]

@@ -1,8 +1,8 @@
-"""Which token an operation uses: read from its home when needed, shown to its own coderd only.
+"""Which token an operation uses (CP10).
 
-A connection names the home: the stack's config, or a Kubernetes Secret. Nothing of a token is kept
-in any state, so nothing there goes stale. A look reads; only an operation that changes coderd may
-log in for another token when coderd refuses the one at home (CP10).
+A connection names where the token is: in the stack's config, or in a Kubernetes Secret. It is read
+when needed, sent to its own coderd only, and copied into no state. Only an operation that changes
+coderd may log in for another token when coderd refuses the stored one.
 """
 
 import threading
@@ -18,66 +18,66 @@ from coder_stack.config_keys import command_to_set
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.operator_secret import OperatorSecret, read
 
-__all__ = ["Credential", "OperatorToken", "Renewal", "Tokens"]
+__all__ = ["OperatorToken", "Renewal", "TokenLocation", "Tokens"]
 
-Credential = Literal["config"] | SecretKeyRef
+TokenLocation = Literal["config"] | SecretKeyRef
 Renewal = Callable[[SecretKeyRef, OperatorSecret], SecretStr]
-"""Makes a new token for the account in that Secret, and keeps it there."""
+"""Creates a token for the account in that Secret, and writes it there."""
 _USE = "use the operator's token"
 
 
 class Tokens:
-    """The tokens that this process knows, each for one coderd; thread-safe."""
+    """The tokens that this process knows, by target and location; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[tuple[str, Credential | None], SecretStr] = {}
-        self._ways: dict[SecretStr, set[str]] = {}
+        self._known: dict[tuple[str, TokenLocation | None], SecretStr] = {}
+        self._given: dict[SecretStr, set[str]] = {}
         self.renewing = threading.Lock()
-        """Held while one thread logs in, so that four deletes make one token."""
+        """Held while one thread logs in, so that parallel deletes create one token."""
 
-    def remember(self, way: str, home: Credential, token: SecretStr) -> None:
-        """Use it from now on for that coderd."""
+    def remember(self, target: str, location: TokenLocation, token: SecretStr) -> None:
+        """Use the token for that coderd from now on."""
         with self._lock:
-            self._known[way, home] = self._known[way, None] = token
+            self._known[target, location] = self._known[target, None] = token
 
-    def hand_over(self, way: str, home: Credential, token: SecretStr) -> None:
-        """Use the token that the program gave, and know which coderd it is for."""
-        self.remember(way, home, token)
+    def remember_given(self, target: str, location: TokenLocation, token: SecretStr) -> None:
+        """Use the token that the program gave, and record its target."""
+        self.remember(target, location, token)
         with self._lock:
-            self._ways.setdefault(token, set()).add(way)
+            self._given.setdefault(token, set()).add(target)
 
-    def given_for(self, token: SecretStr) -> set[str]:
-        """The coderds for which the program gave this token in this run."""
+    def given_targets(self, token: SecretStr) -> set[str]:
+        """Return the targets for which the program gave this token in this run."""
         with self._lock:
-            return set(self._ways.get(token, ()))
+            return set(self._given.get(token, ()))
 
-    def known(self, way: str, home: Credential | None) -> SecretStr | None:
-        """What the program gave, or what was read at that home before; None: at any home."""
+    def known(self, target: str, location: TokenLocation | None) -> SecretStr | None:
+        """Return a token that was given or read before; without a location, the last one."""
         with self._lock:
-            return self._known.get((way, home))
+            return self._known.get((target, location))
 
 
 @dataclass(frozen=True)
 class OperatorToken:
-    """The token for one coderd, as the client asks for it (coderd.TokenSource)."""
+    """The token for one target: the TokenSource of a client."""
 
-    way: str
-    home: Credential
+    target: str
+    location: TokenLocation
     config: StackConfig
     tokens: Tokens
-    kept: SecretStr | None = None
-    """The copy in a state that an earlier version wrote; used until the token has its home."""
+    from_old_state: SecretStr | None = None
+    """The copy in a state of an earlier version, used until an update moves it (CP10)."""
     renewal: Renewal | None = None
 
     def token(self) -> SecretStr:
-        """From this run, from its home, or from an old state."""
-        known = self.tokens.known(self.way, self.home)
+        """Return the token of this run, the one at its location, or the one of an old state."""
+        known = self.tokens.known(self.target, self.location)
         if known is not None:
             return known
-        last = self.kept or self.tokens.known(self.way, None)
+        last = self.from_old_state or self.tokens.known(self.target, None)
         try:
-            found, why = self._at_home()
+            found, why = self._stored()
         except CoderdError:
             if last is None:
                 raise
@@ -86,18 +86,18 @@ class OperatorToken:
             self.remember(found)
         token = found or last
         if token is None:
-            missing = Unauthenticated if self.home == "config" else CredentialMissing
+            missing = Unauthenticated if self.location == "config" else CredentialMissing
             raise missing(_USE, why, credential="session token")
         return token
 
     def remember(self, token: SecretStr) -> None:
-        """Let every operation of this process on this connection use it."""
-        self.tokens.remember(self.way, self.home, token)
+        """Use the token for every operation of this process on this connection."""
+        self.tokens.remember(self.target, self.location, token)
 
     def after_refusal(self, refused: SecretStr) -> SecretStr | None:
-        """Look at home again: it may have been renewed since. Else log in, if that is allowed."""
+        """Read the location again, because another run may have renewed it; else log in."""
         with self.tokens.renewing:
-            known = self.tokens.known(self.way, None)
+            known = self.tokens.known(self.target, None)
             if known is not None and known != refused:
                 return known
             found = self._newer(refused)
@@ -107,43 +107,42 @@ class OperatorToken:
 
     def _newer(self, refused: SecretStr) -> SecretStr | None:
         try:
-            found, _ = self._at_home()
+            found, _ = self._stored()
             if found is not None and found != refused:
                 return found
-            if self.renewal is None or self.home == "config":
+            if self.renewal is None or self.location == "config":
                 return None
-            secret = read(self.home, self.config.kubernetes)
-            return self.renewal(self.home, secret) if secret.account else None
+            secret = read(self.location, self.config.kubernetes)
+            return self.renewal(self.location, secret) if secret.account else None
         except (CoderdError, SecretAbsent):
-            return None  # what coderd said of the token is the error to show
+            return None  # coderd's refusal is the error to show
 
-    def _at_home(self) -> tuple[SecretStr | None, str]:
-        """The token there, or why there is none."""
-        if self.home == "config":
+    def _stored(self) -> tuple[SecretStr | None, str]:
+        """Return the token at its location, or why there is none."""
+        if self.location == "config":
             if self.config.token is None:
                 return None, f"there is none; set it with: {command_to_set('token')}"
-            # Without an address in the config, the program says whose the token is.
-            ways = {self.config.way} - {""} or self.tokens.given_for(self.config.token)
-            if self.way not in ways:
-                self._refuse_if_for(next(iter(sorted(ways)), ""))
+            # If the config names no target, the program may have given the token for one.
+            targets = {self.config.target} - {""} or self.tokens.given_targets(self.config.token)
+            if self.target not in targets:
+                self._refuse_other_target(min(targets, default=""))
             return self.config.token, ""
-        place = self.home
+        ref = self.location
         try:
-            secret = read(place, self.config.kubernetes)
+            secret = read(ref, self.config.kubernetes)
         except SecretAbsent as absent:
             if absent.exists:
-                return None, f"{place.label}: {absent}"
+                return None, f"{ref.label}: {absent}"
             why = "does not exist; `pulumi up` makes it, unless the token is yours: then create it."
-            return None, f"{place.label} {why}"
-        self._refuse_if_for(secret.way if secret.account else self.config.way)
+            return None, f"{ref.label} {why}"
+        self._refuse_other_target(secret.target if secret.account else self.config.target)
         if secret.token is None:
-            return None, f"{place.label} holds none yet; `pulumi up` makes one."
+            return None, f"{ref.label} holds none yet; `pulumi up` makes one."
         return secret.token, ""
 
-    def _refuse_if_for(self, way: str) -> None:
-        """A credential is shown to nobody but the coderd that it belongs to."""
-        if way and way != self.way:
-            why = (
-                f"it is for {way} and is not sent to {self.way}; run `pulumi up` without --refresh."
-            )
+    def _refuse_other_target(self, target: str) -> None:
+        """Raise Unauthenticated if the token is for another coderd."""
+        if target and target != self.target:
+            where = f"it is for {target} and is not sent to {self.target}"
+            why = f"{where}; run `pulumi up` without --refresh."
             raise Unauthenticated(_USE, why, credential="session token")

@@ -1,9 +1,9 @@
-"""What the program of this run asks for at a coderd, so that no clean-up takes it away (L10).
+"""What the program of this run asks for, so that a delete does not remove it (L10).
 
 The engine keeps a replaced resource as a pending delete, also across failed runs. Where coderd has
-one object per text or name, the new resource has taken over the very object that the pending delete
-names: a license with the same text, a proxy or a token under the same name. `check` runs for all
-that the program declares, before the engine deletes anything, and not at all in a destroy.
+one object per text or name (a license, a proxy, a token), the new resource uses the very object
+that the pending delete names. `check` records it: it runs for all that the program declares before
+the engine deletes anything, and not at all in a destroy.
 """
 
 import threading
@@ -14,26 +14,23 @@ __all__ = ["Declared"]
 
 
 class Declared:
-    """Names of one kind of object by the coderd they are for; thread-safe.
-
-    One for each kind in a process, which serves one command of Pulumi.
-    """
+    """Declared names of one kind of object, by target; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._names: dict[str, set[str]] = {}
 
     def add(self, connection: ConnectionProps, name: str) -> None:
-        """Record that the program asks for it."""
+        """Record a name."""
         with self._lock:
-            self._names.setdefault(connection.way, set()).add(name)
+            self._names.setdefault(connection.target, set()).add(name)
 
     def any(self, connection: ConnectionProps) -> bool:
-        """Whether the program asks for something of this kind at that coderd."""
+        """Tell whether any name is declared for that coderd."""
         with self._lock:
-            return bool(self._names.get(connection.way))
+            return bool(self._names.get(connection.target))
 
     def has(self, connection: ConnectionProps, name: str) -> bool:
-        """Whether the program asks for it at that coderd."""
+        """Tell whether this name is declared for that coderd."""
         with self._lock:
-            return name in self._names.get(connection.way, set())
+            return name in self._names.get(connection.target, set())

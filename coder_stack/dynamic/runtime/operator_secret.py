@@ -1,13 +1,12 @@
-"""The Secret in coderd's namespace that holds the operator's token: the token's one home (CP10).
+"""The Secret in coderd's namespace that stores the operator's token (CP10).
 
-Beside the token it says which coderd it is for and whose it is. So every operation, also a destroy
-that does not run the program, can use it, and can log in for another one if coderd refuses it. A
-Secret that somebody else made holds a token alone: it is read, and never written.
+Annotations say which coderd the token is for and whose it is. So every operation, also a destroy
+without the program, can use the token, and can log in for another one if coderd refuses it. A
+Secret that somebody else created holds a token alone: it is read, and never written.
 """
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
@@ -31,21 +30,21 @@ from coder_stack.coderd import (
     NotFound,
     checked_token,
 )
-from coder_stack.coderd.procedures.bootstrap import Account, new_token, token_id
+from coder_stack.coderd.procedures.bootstrap import Account, discard, new_token
 from coder_stack.dynamic.runtime.config import StackConfig
 
 __all__ = [
     "OperatorAccount",
     "OperatorSecret",
-    "keep",
-    "passwords",
+    "declared_password",
+    "delete",
     "read",
     "read_own",
-    "remove",
     "renew",
+    "write",
 ]
 
-_WAY = "coder-stack/coderd"
+_TARGET = "coder-stack/coderd"
 _ACCOUNT = "coder-stack/account"
 _PASSWORD = "password"  # noqa: S105  # a key in the Secret
 _LABELS = {
@@ -56,127 +55,115 @@ _LABELS = {
 
 
 class OperatorAccount(Account):
-    """The account as the Secret records it, with where its password is if not in the config."""
+    """The account that an annotation records; `password_secret` is None if the config has it."""
 
     password_secret: SecretKeyRef | None = None
     owner: str = ""
-    """The stack whose operator it is; empty if nobody said."""
+    """The stack whose operator it is; empty if unknown."""
 
 
 @dataclass(frozen=True)
 class OperatorSecret:
-    """What the Secret says; `account` is None if the Secret is not ours."""
+    """The content of the Secret; `account` is None if the Secret is not ours."""
 
     token: SecretStr | None = None
     password: SecretStr | None = None
-    """Only of a stack whose first version made the password up."""
-    way: str = ""
+    """Only of a stack whose first version generated the password."""
+    target: str = ""
     account: OperatorAccount | None = None
 
 
-def read(place: SecretKeyRef, stack: Kubeconfig) -> OperatorSecret:
-    """SecretAbsent if it is not there; a CoderdError if the API server cannot be asked."""
-    content = read_secret(place, stack)
+def read(ref: SecretKeyRef, stack: Kubeconfig) -> OperatorSecret:
+    """Read the Secret; raise SecretAbsent if there is none, a CoderdError without an answer."""
+    content = read_secret(ref, stack)
     annotations = content.metadata.annotations
     try:
         account = OperatorAccount.model_validate(json.loads(annotations.get(_ACCOUNT, "null")))
     except (ValueError, ValidationError):
         account = None
     if account is None:
-        return OperatorSecret(token=value_of(content, place.key))
+        return OperatorSecret(token=value_of(content, ref.key))
     return OperatorSecret(
-        token=_usable(_optional(content, place.key)),
+        token=_usable(_optional(content, ref.key)),
         password=_optional(content, _PASSWORD),
-        way=annotations.get(_WAY, ""),
+        target=annotations.get(_TARGET, ""),
         account=account,
     )
 
 
-def read_own(place: SecretKeyRef, stack: Kubeconfig) -> OperatorSecret:
-    """The same; nothing if it is not there yet, and a Conflict if somebody else made it."""
+def read_own(ref: SecretKeyRef, stack: Kubeconfig) -> OperatorSecret:
+    """Read our Secret; empty if there is none, and a Conflict if somebody else created it."""
     try:
-        there = read(place, stack)
+        stored = read(ref, stack)
     except SecretAbsent as absent:
         if not absent.exists:
             return OperatorSecret()
-        there = OperatorSecret()
-    if there.account is None:
+        stored = OperatorSecret()
+    if stored.account is None:
         why = "it is there and is not this program's; give it as access.tokenSecret, or rename it."
-        raise Conflict(f"use {place.label}", why)
-    return there
+        raise Conflict(f"use {ref.label}", why)
+    return stored
 
 
-def passwords(
-    config: StackConfig, account: OperatorAccount, home: OperatorSecret
-) -> list[SecretStr]:
-    """The passwords to log in with, the declared one first. SecretAbsent if that is missing."""
-    declared = config.initial_password
-    if account.password_secret is not None:
-        declared = read_value(account.password_secret, config.kubernetes)
-    return [each for each in (declared, home.password) if each is not None]
+def declared_password(ref: SecretKeyRef | None, config: StackConfig) -> SecretStr | None:
+    """Return the password of the Secret or the config; raise CredentialMissing without the key."""
+    if ref is None:
+        return config.initial_password
+    try:
+        return read_value(ref, config.kubernetes)
+    except SecretAbsent as absent:
+        raise CredentialMissing("log in", f"{ref.label}: {absent}", credential="password") from None
 
 
 def renew(
     coderd: Coderd,
-    place: SecretKeyRef,
+    ref: SecretKeyRef,
     config: StackConfig,
-    way: str,
+    target: str,
     account: OperatorAccount,
-    home: OperatorSecret,
+    stored: OperatorSecret,
 ) -> SecretStr:
-    """Log in, make a new token, and keep it. What cannot be kept is not left in coderd."""
+    """Log in, create a token and store it; revoke it if it cannot be stored."""
+    declared = declared_password(account.password_secret, config)
+    passwords = [each for each in (declared, stored.password) if each is not None]
+    token = new_token(coderd, account, passwords)
     try:
-        known = passwords(config, account, home)
-    except SecretAbsent as absent:
-        place_of = account.password_secret
-        label = place_of.label if place_of else "the password"
-        raise CredentialMissing("log in", f"{label}: {absent}", credential="password") from None
-    token = new_token(coderd, account, known)
-    try:
-        keep(place, config.kubernetes, OperatorSecret(token, home.password, way, account))
+        write(ref, config.kubernetes, OperatorSecret(token, stored.password, target, account))
     except CoderdError:
-        _revoke(coderd, token)
+        discard(coderd, token)  # else the next run finds it by its name and replaces it
         raise
     return token
 
 
-def keep(place: SecretKeyRef, stack: Kubeconfig, home: OperatorSecret) -> None:
-    """Write the Secret. One that somebody else made is left alone."""
-    operation = f"write {place.label}"
-    read_own(place, stack)
-    values: dict[str, SecretStr | None] = {place.key: home.token, _PASSWORD: home.password}
-    account: Any = home.account.model_dump(mode="json", exclude_none=True) if home.account else None
+def write(ref: SecretKeyRef, stack: Kubeconfig, content: OperatorSecret) -> None:
+    """Write the Secret; raise Conflict if somebody else created it."""
+    read_own(ref, stack)
+    values = {ref.key: content.token, _PASSWORD: content.password}
+    account = content.account and content.account.model_dump(mode="json", exclude_none=True)
     try:
         apply_secret(
-            place,
+            ref,
             stack,
             {key: value for key, value in values.items() if value is not None},
-            annotations={_WAY: home.way, _ACCOUNT: json.dumps(account, sort_keys=True)},
+            annotations={_TARGET: content.target, _ACCOUNT: json.dumps(account, sort_keys=True)},
             labels=_LABELS,
         )
     except SecretAbsent as absent:
         why = f"{absent} Create the namespace first."
-        raise NotFound(operation, why) from None
+        raise NotFound(f"write {ref.label}", why) from None
 
 
-def remove(place: SecretKeyRef, stack: Kubeconfig) -> None:
+def delete(ref: SecretKeyRef, stack: Kubeconfig) -> None:
     """Delete the Secret if it is ours."""
     try:
-        if read(place, stack).account is not None:
-            delete_secret(place, stack)
+        if read(ref, stack).account is not None:
+            delete_secret(ref, stack)
     except SecretAbsent:
         return
 
 
-def _revoke(coderd: Coderd, token: SecretStr) -> None:
-    try:
-        coderd.with_token(token).delete_token(token_id(token))
-    except CoderdError:
-        return  # the next run finds it by its name and replaces it
-
-
 def _usable(token: SecretStr | None) -> SecretStr | None:
-    """Without a text that can be no token: somebody spoilt it, and another one is to be made."""
+    """Return None for a text that cannot be a token, so that another one is created."""
     try:
         return token and checked_token(token)
     except InvalidConnection:

@@ -1,8 +1,8 @@
-"""How long this process still waits for a coderd that does not answer: shared by all resources.
+"""The outage budget: how long one process waits for a coderd that does not answer (K6).
 
-One look that waits five seconds is fine; fifty of them are minutes. Looks in passing therefore draw
-on one budget per connection. Deletes have the client's whole deadline until one of them got no
-answer within it; from then on each makes a short attempt (K6). Thread-safe; knows no HTTP.
+All reads of `check` and `diff` on one connection share a budget, because fifty waits of five
+seconds each would take minutes. After one delete got no answer, the others get a short deadline
+(session.py). Knows no HTTP.
 """
 
 import threading
@@ -11,39 +11,30 @@ from collections.abc import Callable
 
 __all__ = ["OutageBudget"]
 
-LOOKS = 5.0
-"""Seconds that all looks at a silent coderd may take together."""
-REST = 10.0
-"""Seconds after that in which nobody looks at all."""
+BUDGET_SECONDS = 5.0
+COOLDOWN_SECONDS = 10.0
+"""How long a spent budget stays spent."""
 
 
 class OutageBudget:
-    """Of one connection in one process."""
+    """The budget of one connection; thread-safe."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._lock = threading.Lock()
         self._until: float | None = None
-        self._gave_up = False
+        self.delete_failed = False
+        """Whether a delete got no answer. Never reset: the remaining deletes are best effort."""
 
-    def for_a_look(self) -> float:
-        """Seconds that a look which starts now may take; not above zero: it is not worth one."""
+    def seconds_left(self) -> float:
+        """Start the budget with the first read, and return what is left; skip the read at 0."""
         with self._lock:
             now = self._now()
-            if self._until is None or now >= self._until + REST:
-                self._until = now + LOOKS
+            if self._until is None or now >= self._until + COOLDOWN_SECONDS:
+                self._until = now + BUDGET_SECONDS
             return self._until - now
 
-    def answered(self) -> None:
-        """Coderd is there: the next look may wait anew."""
+    def reset(self) -> None:
+        """Restore the whole budget after an answer."""
         with self._lock:
             self._until = None
-
-    @property
-    def gave_up(self) -> bool:
-        """Whether a delete has waited in vain already."""
-        return self._gave_up
-
-    def give_up(self) -> None:
-        """A delete has waited for as long as it may. Not taken back: the rest is best effort."""
-        self._gave_up = True

@@ -144,7 +144,7 @@ class CoderdProvider(Provider, Generic[I, S]):
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Return values to put into the checked inputs, and problems.
 
-        Runs in every preview: only cheap GETs, by `session.look`. There is no session while the
+        Runs in every preview: only cheap GETs, by `session.peek`. There is no session while the
         connection is unknown.
         """
         return {}, []
@@ -200,15 +200,15 @@ class CoderdProvider(Provider, Generic[I, S]):
             known = self._known("delete", _props)
             with self._step("delete", self.label(known)):
                 session = self._session(known, _props, may_renew=True)
-                with session.changing(), session.deleting() as hurried:
-                    self.delete_object(hurried, known)
+                with session.changing(), session.deleting() as limited:
+                    self.delete_object(limited, known)
         except Failed as error:
             if error.again or not self.delete_is_best_effort:
                 raise
             warn(f"{error} It may still be there; remove it by hand.")
 
-    def _session(self, model: CoderdInputs, own: Props, *, may_renew: bool = False) -> Session:
-        return SESSIONS.open(model.connection, self._config, own, may_renew=may_renew)
+    def _session(self, model: CoderdInputs, state: Props, *, may_renew: bool = False) -> Session:
+        return SESSIONS.open(model.connection, self._config, state, may_renew=may_renew)
 
 
 def gone() -> dynamic.ReadResult:
@@ -216,10 +216,10 @@ def gone() -> dynamic.ReadResult:
     return dynamic.ReadResult("", {})
 
 
-def _outputs(state: CoderdInputs, own: Props) -> Props:
+def _outputs(state: CoderdInputs, old_props: Props) -> Props:
     """Return all properties, without a token: it is kept elsewhere.
 
     An earlier version kept a copy in every state: that stays until an update names where it is.
     """
-    kept = own.get("token") if state.connection.credential is None else None
-    return {**({"token": kept} if kept else {}), **to_props(state)}
+    token = old_props.get("token") if state.connection.credential is None else None
+    return {**({"token": token} if token else {}), **to_props(state)}

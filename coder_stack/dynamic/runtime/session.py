@@ -1,11 +1,9 @@
-"""How the providers of one process reach coderd (CP8).
+"""Sessions with coderd, by which the providers of one process reach it (CP8).
 
-A connection says where coderd is and where the operator's token is kept (credential.py); it holds
-no secret. What all operations on one connection share in a process is kept here: the client with
-its sockets, lists, and how long a silent coderd is waited for.
+All operations on one connection share a client with its sockets, cached lists and an outage budget.
+Which token they use is decided in credentials.py.
 """
 
-import copy
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -28,8 +26,8 @@ from coder_stack.coderd import (
 )
 from coder_stack.dynamic.runtime import operator_secret
 from coder_stack.dynamic.runtime.cache import ListCache
-from coder_stack.dynamic.runtime.config import StackConfig, service_way, url_way
-from coder_stack.dynamic.runtime.credentials import Credential, OperatorToken, Tokens
+from coder_stack.dynamic.runtime.config import StackConfig, service_target, url_target
+from coder_stack.dynamic.runtime.credentials import OperatorToken, TokenLocation, Tokens
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.operator_secret import OperatorSecret
 from coder_stack.dynamic.runtime.outage import OutageBudget
@@ -38,59 +36,57 @@ from coder_stack.dynamic.runtime.props import PropsModel
 __all__ = ["SESSIONS", "CoderdInputs", "ConnectionProps", "Session", "Sessions"]
 
 T = TypeVar("T")
-QUICK_SECONDS = 5.0
-"""How long one attempt in passing waits for coderd."""
-HURRIED_SECONDS = 1.0
-"""The same for a delete, once another has found nobody there."""
+FAIL_FAST_SECONDS = 5.0
+_DELETE_IN_OUTAGE_SECONDS = 1.0
+"""Deadline of a delete after another delete got no answer."""
 
 
 class ConnectionProps(PropsModel):
     """The input `connection` of every resource: a URL, or coderd's Service behind the API server.
 
-    Holds no secret: `credential` only says where the operator's token is. `ca_bundle` is PEM text
-    or a path.
+    It holds no secret. `ca_bundle` is PEM text or a path.
     """
 
     url: str | None = None
     service_proxy: ServiceProxy | None = None
     ca_bundle: str | None = None
     allow_insecure: bool = False
-    credential: Credential | None = None
-    """None: as "config". Also in states of an earlier version, which kept copies of the token."""
+    credential: TokenLocation | None = None
+    """Where the operator's token is; None as "config", and in states of an earlier version."""
 
     @model_validator(mode="after")
-    def _one_way(self) -> "ConnectionProps":
+    def _url_or_service_proxy(self) -> "ConnectionProps":
         if (self.url is None) == (self.service_proxy is None):
             raise ValueError("give either url or service_proxy")
         return self
 
     @property
     def identity(self) -> str:
-        """What tells one connection from another in this process."""
+        """Return a key that differs for every other connection."""
         return self.model_dump_json(exclude_none=True)
 
     @property
-    def home(self) -> Credential:
-        """Where its token is."""
+    def token_location(self) -> TokenLocation:
+        """Return where the operator's token is."""
         return self.credential or "config"
 
     @property
-    def way(self) -> str:
-        """Which coderd it leads to; a credential belongs to one of these."""
+    def target(self) -> str:
+        """Name the coderd that it leads to; a token is sent to one target only (CP10)."""
         if self.service_proxy is not None:
-            return service_way(self.service_proxy.namespace, self.service_proxy.service)
-        return url_way(self.url or "")
+            return service_target(self.service_proxy.namespace, self.service_proxy.service)
+        return url_target(self.url or "")
 
 
 class CoderdInputs(PropsModel):
-    """What every resource is given; its State model inherits from its Inputs model."""
+    """Base of the inputs of every resource, and so of its state."""
 
     connection: ConnectionProps
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What all operations of this process on one connection have in common."""
+    """What all operations of this process on one connection share."""
 
     coderd: Coderd
     lists: ListCache = field(default_factory=ListCache)
@@ -101,17 +97,17 @@ class Shared:
 
 @dataclass(frozen=True)
 class Session:
-    """One coderd as one operation sees it."""
+    """The connection of one operation to coderd."""
 
     coderd: Coderd
-    """With the operator's token, which is looked up when a call first needs it."""
+    """Client that looks up the operator's token when a request first needs it."""
     connection: ConnectionProps
     shared: Shared
     source: OperatorToken
 
     @property
     def token(self) -> SecretStr | None:
-        """The operator's token; None if there is none to be had now."""
+        """Return the operator's token; None if there is none now."""
         try:
             return self.source.token()
         except Unauthenticated:
@@ -119,59 +115,51 @@ class Session:
 
     @property
     def lists(self) -> ListCache:
-        """See `listed`."""
+        """Return the cache behind `cached`."""
         return self.shared.lists
 
     @property
-    def quick(self) -> Coderd:
-        """The same coderd for one attempt of many: gives up after five seconds."""
-        return self._within(QUICK_SECONDS)
+    def fail_fast(self) -> Coderd:
+        """Return a client that waits five seconds at most, for one attempt of many."""
+        return self.coderd.with_deadline(FAIL_FAST_SECONDS)
 
-    def look(self, fetch: Callable[[Coderd], T]) -> T:
-        """A look in passing, in `check` and `diff`.
+    def peek(self, fetch: Callable[[Coderd], T]) -> T:
+        """Read something in `check` or `diff` within the outage budget.
 
-        All looks of this process at a silent coderd wait five seconds together, not each.
+        Raise Unavailable at once while the budget is spent.
         """
         outage = self.shared.outage
-        seconds = outage.for_a_look()
+        seconds = outage.seconds_left()
         if seconds <= 0:
             why = "it did not answer a moment ago; look at its pods."
             raise Unavailable("look at coderd", why)
         try:
-            found = fetch(self._within(min(seconds, QUICK_SECONDS)))
+            found = fetch(self.coderd.with_deadline(min(seconds, FAIL_FAST_SECONDS)))
         except Unavailable:
             raise
         except CoderdError:
-            outage.answered()
+            outage.reset()
             raise
-        outage.answered()
+        outage.reset()
         return found
-
-    def answered(self) -> None:
-        """Reset the outage budget after an answer."""
-        self.shared.outage.answered()
 
     @contextmanager
     def deleting(self) -> Generator["Session"]:
-        """Hurry, once another delete got no answer within its deadline."""
+        """Yield a session for one delete, with a short deadline after a delete got no answer."""
         outage = self.shared.outage
         try:
-            hurried = outage.gave_up
-            yield replace(self, coderd=self._within(HURRIED_SECONDS)) if hurried else self
+            if outage.delete_failed:
+                yield replace(self, coderd=self.coderd.with_deadline(_DELETE_IN_OUTAGE_SECONDS))
+            else:
+                yield self
         except (CoderdError, Failed) as error:
             why = error.__cause__ if isinstance(error, Failed) else error
             if isinstance(why, Unavailable | AnswerLost) and not isinstance(why, RateLimited):
-                outage.give_up()
+                outage.delete_failed = True
             raise
 
-    def _within(self, seconds: float) -> Coderd:
-        twin = copy.copy(self.coderd)
-        deadlines = replace(twin.connection.deadlines, total=seconds)
-        twin.connection = replace(twin.connection, deadlines=deadlines)
-        return twin
-
     def refuse_if_insecure(self) -> None:
-        """CP8, before anything is sent: tokens and keys travel on every connection."""
+        """Raise InsecureConnection before a token or key would be sent over plain http (CP8)."""
         if not self.coderd.connection.may_carry_secrets:
             why = (
                 "tokens would go over plain http to another machine; use https, service_proxy, or "
@@ -180,64 +168,63 @@ class Session:
             raise InsecureConnection("connect to coderd", why)
 
     def with_token(self, token: SecretStr) -> "Session":
-        """The same way with another token, which all providers of this process use from now on."""
+        """Return a session with another token, which all providers of this process use now."""
         self.source.remember(token)
         return replace(self, coderd=self.coderd.with_token(token))
 
     @contextmanager
     def changing(self) -> Generator[None]:
-        """Drop cached lists after a change, whatever comes of it."""
+        """Drop cached lists after a change, also after a failed one."""
         try:
             yield
         finally:
             self.lists.forget()
 
-    def listed(self, key: str, fetch: Callable[[Coderd], T]) -> T:
-        """A list shared by a burst of reads; `key` names it, e.g. `keys/<organization>`."""
+    def cached(self, key: str, fetch: Callable[[Coderd], T]) -> T:
+        """Return a list that concurrent reads share; `key` names it: `keys/<organization>`."""
         return self.lists.get(key, lambda: fetch(self.coderd))
 
 
 class Sessions:
-    """What this process knows of each connection, and its tokens; thread-safe."""
+    """What this process shares per connection, and its tokens; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._shared: dict[str, Shared] = {}
         self._tokens = Tokens()
 
-    def hand_over(self, connection: ConnectionProps, token: SecretStr) -> None:
+    def use_given_token(self, connection: ConnectionProps, token: SecretStr) -> None:
         """Use the token that the program gave for this connection, in this run."""
-        self._tokens.hand_over(connection.way, connection.home, token)
+        self._tokens.remember_given(connection.target, connection.token_location, token)
 
     def open(
         self,
         connection: ConnectionProps,
         config: StackConfig,
-        own: Mapping[str, Any],
+        state: Mapping[str, Any],
         *,
         may_renew: bool = False,
     ) -> Session:
-        """The way to coderd. `own` is the resource's state, or empty.
+        """Return a session. `state` is the resource's, or empty.
 
-        `may_renew`: log in for another token if coderd refuses the one at home. Never for a look.
+        `may_renew`: log in for another token if coderd refuses the stored one. Never for a read.
         """
         shared = self._of(connection, config)
-        kept = own.get("token") if _way_in(own) == connection.way else None
+        target = connection.target
+        old = state.get("token") if _target_in(state) == target else None
 
-        def renewed(place: SecretKeyRef, home: OperatorSecret) -> SecretStr:
-            account = home.account
+        def renew(ref: SecretKeyRef, stored: OperatorSecret) -> SecretStr:
+            account = stored.account
             assert account is not None, "only a Secret of ours is renewed"  # noqa: S101
-            return operator_secret.renew(
-                shared.coderd, place, config, connection.way, account, home
-            )
+            return operator_secret.renew(shared.coderd, ref, config, target, account, stored)
 
         source = OperatorToken(
-            way=connection.way,
-            home=connection.home,
+            target=target,
+            location=connection.token_location,
             config=config,
             tokens=self._tokens,
-            kept=SecretStr(kept) if isinstance(kept, str) and kept else None,
-            renewal=renewed if may_renew else None,
+            from_old_state=SecretStr(old) if isinstance(old, str) and old else None,
+            renewal=renew if may_renew else None,
         )
         return Session(
             coderd=shared.coderd.with_token_source(source),
@@ -255,13 +242,13 @@ class Sessions:
 
 
 SESSIONS = Sessions()
-"""Of this process; the only thing that outlives a call."""
+"""The sessions of this process."""
 
 
-def _way_in(state: Mapping[str, Any]) -> str:
-    """The coderd that a state was applied to; empty if it does not say."""
+def _target_in(state: Mapping[str, Any]) -> str:
+    """Return the coderd that a state was applied to; empty if it does not say."""
     try:
-        return ConnectionProps.model_validate(state.get("connection")).way
+        return ConnectionProps.model_validate(state.get("connection")).target
     except ValidationError:
         return ""
 

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from coder_stack.coderd import Coderd, CoderdError, NotFound, RateLimited, Unavailable
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.errors import Failed
-from coder_stack.dynamic.runtime.outage import LOOKS, REST, OutageBudget
+from coder_stack.dynamic.runtime.outage import BUDGET_SECONDS, COOLDOWN_SECONDS, OutageBudget
 from coder_stack.dynamic.runtime.session import ConnectionProps, Session, Sessions
 
 HERE = ConnectionProps(url="http://127.0.0.1:1")
@@ -38,34 +38,34 @@ def fails(error: CoderdError | Failed) -> None:
 def test_looks_that_get_no_answer_share_one_budget() -> None:
     time = Time()
     budget = OutageBudget(time)
-    assert budget.for_a_look() == LOOKS
+    assert budget.seconds_left() == BUDGET_SECONDS
     time.now += 3
-    assert budget.for_a_look() == LOOKS - 3, "one that starts later ends with the first"
-    time.now += LOOKS - 3
-    assert budget.for_a_look() <= 0, "and after that nobody looks"
+    assert budget.seconds_left() == BUDGET_SECONDS - 3, "one that starts later ends with the first"
+    time.now += BUDGET_SECONDS - 3
+    assert budget.seconds_left() <= 0, "and after that nobody looks"
 
 
 def test_after_a_rest_somebody_may_look_again() -> None:
     time = Time()
     budget = OutageBudget(time)
-    budget.for_a_look()
-    time.now += LOOKS + REST
-    assert budget.for_a_look() == LOOKS
+    budget.seconds_left()
+    time.now += BUDGET_SECONDS + COOLDOWN_SECONDS
+    assert budget.seconds_left() == BUDGET_SECONDS
 
 
 def test_an_answer_renews_the_budget_at_once() -> None:
     time = Time()
     budget = OutageBudget(time)
-    budget.for_a_look()
-    time.now += LOOKS
-    budget.answered()
-    assert budget.for_a_look() == LOOKS
+    budget.seconds_left()
+    time.now += BUDGET_SECONDS
+    budget.reset()
+    assert budget.seconds_left() == BUDGET_SECONDS
 
 
 def test_a_look_is_short_and_has_the_token() -> None:
     with_token = link(Sessions()).with_token(SecretStr("a-token"))
-    seen = with_token.look(lambda coderd: coderd.connection)
-    assert 0 < seen.deadlines.total <= LOOKS
+    seen = with_token.peek(lambda coderd: coderd.connection)
+    assert 0 < seen.deadlines.total <= BUDGET_SECONDS
     assert seen.token == SecretStr("a-token")
 
 
@@ -74,9 +74,9 @@ def test_a_refusal_is_an_answer() -> None:
     here = link(Sessions())
     here = replace(here, shared=replace(here.shared, outage=OutageBudget(time)))
     with pytest.raises(NotFound):
-        here.look(lambda _: fails(NotFound("look", "no.")))
-    time.now += LOOKS
-    assert here.look(lambda _: "asked") == "asked"
+        here.peek(lambda _: fails(NotFound("look", "no.")))
+    time.now += BUDGET_SECONDS
+    assert here.peek(lambda _: "asked") == "asked"
 
 
 def test_silence_is_told_to_those_who_come_after() -> None:
@@ -84,10 +84,10 @@ def test_silence_is_told_to_those_who_come_after() -> None:
     here = link(Sessions())
     here = replace(here, shared=replace(here.shared, outage=OutageBudget(time)))
     with pytest.raises(Unavailable):
-        here.look(lambda _: fails(Unavailable("look", "nobody.")))
-    time.now += LOOKS
+        here.peek(lambda _: fails(Unavailable("look", "nobody.")))
+    time.now += BUDGET_SECONDS
     with pytest.raises(Unavailable, match="did not answer a moment ago"):
-        here.look(lambda _: "asked")
+        here.peek(lambda _: "asked")
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -101,8 +101,8 @@ def test_K6_one_delete_without_an_answer_makes_the_others_hurry(wrapped: bool) -
     with pytest.raises((Unavailable, Failed)), link(connections).deleting():
         fails(shown if wrapped else silence)
     with link(connections).deleting() as hurried:
-        assert total(hurried.coderd) <= LOOKS
-    assert total(link(connections).coderd) > LOOKS, "other operations keep their deadline"
+        assert total(hurried.coderd) <= BUDGET_SECONDS
+    assert total(link(connections).coderd) > BUDGET_SECONDS, "other operations keep their deadline"
 
 
 @pytest.mark.parametrize("error", [NotFound("delete", "no."), RateLimited("delete", "later.")])
@@ -111,4 +111,4 @@ def test_K6_an_answer_makes_nobody_hurry(error: CoderdError) -> None:
     with pytest.raises(CoderdError), link(connections).deleting():
         fails(error)
     with link(connections).deleting() as unhurried:
-        assert total(unhurried.coderd) > LOOKS
+        assert total(unhurried.coderd) > BUDGET_SECONDS

@@ -26,16 +26,16 @@ def test_CP10_this_run_before_its_home_before_an_old_state() -> None:
     assert token(connections.open(HERE, config, STATE)) == "of-an-old-state"
     configured = StackConfig(token=SecretStr("from-config"))
     assert token(connections.open(HERE, configured, STATE)) == "from-config"
-    connections.hand_over(HERE, SecretStr("from-run"))
+    connections.use_given_token(HERE, SecretStr("from-run"))
     assert token(connections.open(HERE, configured, STATE)) == "from-run"
 
 
 def test_CP10_a_token_for_one_coderd_is_never_sent_to_another() -> None:
     connections = Sessions()
-    connections.hand_over(HERE, SecretStr("from-run"))
+    connections.use_given_token(HERE, SecretStr("from-run"))
     assert token(connections.open(THERE, StackConfig(), {})) is None
     assert token(connections.open(THERE, StackConfig(), STATE)) is None, "nor one of an old state"
-    elsewhere = StackConfig(token=SecretStr("from-config"), way="http://127.0.0.1:9")
+    elsewhere = StackConfig(token=SecretStr("from-config"), target="http://127.0.0.1:9")
     with pytest.raises(Unauthenticated, match=r"is for http://127\.0\.0\.1:9 and is not sent to"):
         connections.open(THERE, elsewhere, {}).source.token()
 
@@ -45,7 +45,7 @@ def test_CP10_the_program_says_whose_the_configs_token_is_if_the_config_does_not
     connections, config = Sessions(), StackConfig(token=SecretStr("from-config"))
     assert token(connections.open(THERE, config, {})) == "from-config", "a destroy has no program"
     connections = Sessions()
-    connections.hand_over(HERE, SecretStr("from-config"))
+    connections.use_given_token(HERE, SecretStr("from-config"))
     assert token(connections.open(HERE, config, {})) == "from-config"
     with pytest.raises(Unauthenticated, match=r"is for http://127\.0\.0\.1:1 and is not sent to"):
         connections.open(THERE, config, {}).source.token()
@@ -76,14 +76,14 @@ def test_CP10_the_provider_reads_the_same_coderd_out_of_the_config_as_the_progra
 ) -> None:
     texts = {f"coder-stack:{key}": json.dumps(value) for key, value in config.items()}
     settings: Settings = load(texts, "coder-stack")
-    way = ConnectionProps.model_validate(connection_of(settings)).way
-    assert StackConfig.read(texts.get).way == way
+    target = ConnectionProps.model_validate(connection_of(settings)).target
+    assert StackConfig.read(texts.get).target == target
 
 
 def test_a_look_in_passing_gives_up_sooner() -> None:
     link = Sessions().open(HERE, StackConfig(), STATE)
-    assert link.quick.connection.deadlines.total < link.coderd.connection.deadlines.total
-    assert link.quick.token_source is link.coderd.token_source
+    assert link.fail_fast.connection.deadlines.total < link.coderd.connection.deadlines.total
+    assert link.fail_fast.token_source is link.coderd.token_source
 
 
 def test_the_stack_config_may_lack_everything_or_be_wrong() -> None:
