@@ -5,17 +5,6 @@ Not in coderd/, whose import loads the HTTP client: settings and policies start 
 
 from collections.abc import Mapping
 
-__all__ = [
-    "HYPHENATED",
-    "HYPHENATED_RULE",
-    "LONGEST_KEY_NAME",
-    "LONGEST_ORGANIZATION_NAME",
-    "RESERVED_KEY_NAMES",
-    "key_name_fault",
-    "proxy_name_fault",
-    "tags_fault",
-]
-
 HYPHENATED = r"[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*"
 """Pattern of the names of organizations, users and tokens."""
 HYPHENATED_RULE = "letters and digits with single '-' between them"

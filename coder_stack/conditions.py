@@ -17,27 +17,6 @@ from pydantic import BaseModel, ConfigDict
 from coder_stack.coderd.reasons import Reason
 from coder_stack.features import GRACE_PERIOD, is_entitled
 
-__all__ = [
-    "Condition",
-    "ConditionReason",
-    "LicenseFacts",
-    "ObjectFacts",
-    "aggregate",
-    "bootstrap_secret_ready",
-    "control_plane_ready",
-    "daemons_connected",
-    "deployment_ready",
-    "feature_entitled",
-    "license_applied",
-    "operator_access_ready",
-    "organization_ready",
-    "provisioner_key_ready",
-    "proxy_healthy",
-    "proxy_registered",
-    "secret_fault",
-    "secret_ready",
-]
-
 ConditionStatus = Literal["True", "False", "Unknown"]
 ConditionReason = Literal[
     "AllReady", "Applied", "ChangeDeferred", "Connected", "Created", "Entitled", "Found",

@@ -2,8 +2,6 @@
 
 import os
 
-__all__ = ["CONFIG", "command_to_set"]
-
 CONFIG = "coder-stack"
 """Namespace of our keys, whatever the project is called: a `token` of somebody else's project is
 not meant for coderd."""

@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["inform", "warn"]
-
 
 def warn(message: str) -> None:
     """Print a warning, which the engine shows among its diagnostics."""

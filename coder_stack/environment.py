@@ -1,7 +1,5 @@
 """Environment variables of Coder's programs that more than one module names. Pure."""
 
-__all__ = ["ACCESS_URL", "DAEMON_KEY", "DAEMON_NAME", "PRIMARY_URL", "SET_BY_DAEMON_KEY", "URL"]
-
 ACCESS_URL = "CODER_ACCESS_URL"
 PRIMARY_URL = "CODER_PRIMARY_ACCESS_URL"
 URL = "CODER_URL"

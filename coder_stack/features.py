@@ -1,14 +1,5 @@
 """Licensed features that the program uses, and when coderd's license allows one (E3). Pure."""
 
-__all__ = [
-    "EXTERNAL_PROVISIONERS",
-    "GRACE_PERIOD",
-    "HIGH_AVAILABILITY",
-    "MULTIPLE_ORGANIZATIONS",
-    "WORKSPACE_PROXIES",
-    "is_entitled",
-]
-
 EXTERNAL_PROVISIONERS = "external_provisioner_daemons"
 HIGH_AVAILABILITY = "high_availability"
 MULTIPLE_ORGANIZATIONS = "multiple_organizations"

@@ -2,8 +2,6 @@
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["FrozenModel"]
-
 
 class FrozenModel(BaseModel):
     """Ignores unknown fields, and keeps what it was given out of error messages."""

@@ -11,8 +11,6 @@ from coder_stack.descriptors import DESCRIPTORS
 from coder_stack.features import HIGH_AVAILABILITY, MULTIPLE_ORGANIZATIONS
 from coder_stack.settings import Settings
 
-__all__ = ["needed_features", "needs_output"]
-
 
 def needed_features(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return each needed feature with what in the config needs it."""

@@ -12,8 +12,6 @@ import pulumi
 from coder_stack.components.parts.status import summary_of
 from coder_stack.stack import CoderStack
 
-__all__ = ["exports"]
-
 
 def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
     """Return all outputs by name, the most interesting first."""

@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 import pulumi
 
-__all__ = ["run"]
-
 T = TypeVar("T")
 
 

@@ -29,8 +29,6 @@ from coder_stack.naming import operator_secret_name
 from coder_stack.needs import needed_features, needs_output
 from coder_stack.settings import OrganizationSettings, ProvisionerSettings, Settings
 
-__all__ = ["CoderStack", "StackSecrets"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class StackSecrets:

@@ -12,8 +12,6 @@ from pod_specs import containers, has_pods, namespace_of
 from properties import Property, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
-__all__ = ["RULES", "needs_https"]
-
 _PROVISIONER = "coder-stack:index:Provisioner"
 _URLS = (URL, ACCESS_URL, PRIMARY_URL)
 _RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"

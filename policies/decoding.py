@@ -9,8 +9,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["decode_once"]
-
 _CACHE_SIZE = 20_000
 
 

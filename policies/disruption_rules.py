@@ -8,8 +8,6 @@ from pod_specs import containers, has_pods, labels_of_pods, namespace_of, select
 from properties import Resource, Violation
 from rule import StackCase, stack_rule
 
-__all__ = ["RULES"]
-
 
 def _budget(case: StackCase) -> Iterator[Violation]:
     budgets = [each for each in case.resources if each.kind == "PodDisruptionBudget"]

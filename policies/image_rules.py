@@ -9,8 +9,6 @@ from pod_specs import containers, has_pods
 from properties import Violation
 from rule import Case, resource_rule, string_list
 
-__all__ = ["RULES"]
-
 
 class _Image(NamedTuple):
     repository: str

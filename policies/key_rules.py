@@ -16,8 +16,6 @@ from pod_specs import containers, has_pods, namespace_of
 from properties import Property, Resource, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
-__all__ = ["RULES"]
-
 _IDENTITY_FLAGS = ("--org", "-O", "--tag", "-t", "--psk")
 
 

@@ -26,8 +26,6 @@ from pod_specs import containers, program
 from properties import Property, Resource, Violation
 from rule import StackCase, stack_rule
 
-__all__ = ["RULES"]
-
 
 def _entitled(case: StackCase) -> Iterator[Violation]:
     known, allowed = False, set[str]()

@@ -10,8 +10,6 @@ from properties import Violation
 from remediation import EditableInputs, mapping_at, set_default
 from rule import Case, resource_rule
 
-__all__ = ["RULES"]
-
 
 def _labels(case: Case) -> Iterator[Violation]:
     labels = case.resource.props.at("metadata", "labels")

@@ -14,8 +14,6 @@ import secret_rules
 import security_context_rules
 import workload_rules
 
-__all__ = ["FAMILIES", "NAME", "policies"]
-
 NAME = "coder-stack"
 
 FAMILIES: Mapping[str, Sequence[Policy]] = {

@@ -10,19 +10,6 @@ from typing import Any
 
 from properties import KnownValues, Property, Resource
 
-__all__ = [
-    "LONG_RUNNING",
-    "containers",
-    "has_pods",
-    "is_kubernetes",
-    "labels_of_pods",
-    "namespace_of",
-    "pod_spec",
-    "pod_spec_path",
-    "program",
-    "selects",
-]
-
 _TEMPLATE = ("spec", "template", "spec")
 _PATHS = {
     "Pod": ("spec",),

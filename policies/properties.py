@@ -11,8 +11,6 @@ from typing import Any, cast
 
 from pulumi_policy.proxy import UnknownValueError
 
-__all__ = ["KnownValues", "Property", "Resource", "Violation"]
-
 
 @dataclass(frozen=True)
 class Resource:

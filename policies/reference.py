@@ -11,8 +11,6 @@ from pulumi_policy import Policy, StackValidationPolicy
 
 from pack import FAMILIES
 
-__all__ = ["PAGE", "page"]
-
 PAGE = Path(__file__).parents[1] / "docs" / "policies.md"
 _INTRODUCTION = """\
 <!-- Made by `python policies/reference.py` from the rules in policies/; do not edit. -->

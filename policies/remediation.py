@@ -13,8 +13,6 @@ from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 
 from pod_specs import pod_spec_path
 
-__all__ = ["EditableInputs", "Remediation", "Tree", "containers_of", "mapping_at", "set_default"]
-
 Tree = dict[str, Any]
 
 

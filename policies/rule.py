@@ -23,8 +23,6 @@ from pulumi_policy.deserialize import serialize_properties
 from properties import KnownValues, Resource, Violation
 from remediation import EditableInputs, Remediation
 
-__all__ = ["Case", "StackCase", "resource_rule", "stack_rule", "string_list"]
-
 Options = Mapping[str, Any]
 """The options of a rule from the policy pack's config, and the defaults of the others."""
 

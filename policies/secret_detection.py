@@ -6,8 +6,6 @@ that cannot be secrets pass: `true`, a path, a reference to another variable.
 
 import re
 
-__all__ = ["HIDDEN_IN_METADATA", "WORDS", "is_plain_secret", "looks_secret", "names_secret"]
-
 WORDS = frozenset(
     {
         *("token", "tokens", "password", "passwords", "passwd", "passphrase", "psk", "pat"),

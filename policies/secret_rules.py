@@ -13,8 +13,6 @@ from properties import Property, Resource, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 from secret_detection import HIDDEN_IN_METADATA, is_plain_secret, looks_secret, names_secret
 
-__all__ = ["RULES"]
-
 _BY_REFERENCE = "use valueFrom.secretKeyRef."
 
 

@@ -14,8 +14,6 @@ from properties import Property, Violation
 from remediation import EditableInputs, containers_of, mapping_at, set_default
 from rule import Case, resource_rule
 
-__all__ = ["RULES"]
-
 # The standard allows this capability.
 _MAY_ADD = ("NET_BIND_SERVICE",)
 

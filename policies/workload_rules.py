@@ -10,8 +10,6 @@ from properties import Property, Violation
 from remediation import EditableInputs, Tree, containers_of, mapping_at, set_default
 from rule import Case, resource_rule
 
-__all__ = ["RULES"]
-
 _OF_THE_NODE = ("hostNetwork", "hostPID", "hostIPC")
 
 

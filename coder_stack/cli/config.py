@@ -12,8 +12,6 @@ from coder_stack.settings.reference import reference_page
 from coder_stack.settings.schema import stack_file_schema
 from coder_stack.settings.stack_file import NotAStackFileError, read_stack_file
 
-__all__ = ["app"]
-
 app = typer.Typer(help="Check a stack's config, or print its reference or schema.")
 
 

@@ -15,8 +15,6 @@ from rich.text import Text
 from coder_stack.coderd.license import LicenseClaims, NotALicense, read_license
 from coder_stack.coderd.license_problems import LicenseProblem, claims_problems
 
-__all__ = ["app"]
-
 ClaimValue = str | int | bool | list[str] | dict[str, int] | None
 app = typer.Typer(help="Inspect a Coder license.", no_args_is_help=True)
 

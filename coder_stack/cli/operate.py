@@ -20,8 +20,6 @@ from coder_stack.operate.report import html, markdown, metrics, text
 from coder_stack.operate.report.model import Report
 from coder_stack.operate.status import read_status
 
-__all__ = ["register"]
-
 Stacks = Annotated[list[str] | None, typer.Option("--stack", help="Name of a stack (repeatable).")]
 All = Annotated[bool, typer.Option("--all", help="All stacks of the project.")]
 Folder = Annotated[Path, typer.Option("--cwd", help="Folder of the Pulumi project.")]

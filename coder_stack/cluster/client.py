@@ -16,21 +16,18 @@ from coder_stack.cluster.kubeconfig import (
     kubeconfig_files,
     load_kubeconfig,
 )
-from coder_stack.coderd import (
+from coder_stack.coderd.connection import Connection
+from coder_stack.coderd.errors import (
     ApiServerRefused,
     CertificateNotTrusted,
     CoderdError,
-    Connection,
     InsecureConnection,
     InvalidConnection,
     ProtocolError,
     Unavailable,
-    forward_proxy,
-    proxy_login,
-    tls_context,
 )
-
-__all__ = ["API_SERVER", "NOT_VERIFIED", "api_settings", "not_kubernetes", "refused", "request"]
+from coder_stack.coderd.forward_proxy import forward_proxy, proxy_login
+from coder_stack.coderd.tls import tls_context
 
 API_SERVER = "connect to the Kubernetes API server"
 NOT_VERIFIED = "the kubeconfig's cluster has no TLS, or turns its verification off; correct it."

@@ -16,14 +16,6 @@ from pydantic import AliasPath, Field
 
 from coder_stack.frozen_model import FrozenModel
 
-__all__ = [
-    "Kubeconfig",
-    "KubeconfigError",
-    "LoadedKubeconfig",
-    "kubeconfig_files",
-    "load_kubeconfig",
-]
-
 
 class Kubeconfig(FrozenModel):
     """A kubeconfig's path and a context in it; without them, what kubectl would use."""

@@ -16,17 +16,11 @@ from coder_stack.cluster.kubeconfig import (
     kubeconfig_files,
     load_kubeconfig,
 )
-from coder_stack.coderd import (
-    CoderdError,
-    InvalidConnection,
-    api_server_transport,
-    forward_proxy,
-    why_unreachable,
-)
+from coder_stack.coderd.errors import CoderdError, InvalidConnection
+from coder_stack.coderd.forward_proxy import forward_proxy
+from coder_stack.coderd.transport import api_server_transport, why_unreachable
 from coder_stack.frozen_model import FrozenModel
 from coder_stack.settings import ConfigError, KubernetesSettings, Settings
-
-__all__ = ["check_answers", "check_serves"]
 
 
 def check_answers(settings: KubernetesSettings, environment: Mapping[str, str]) -> None:

@@ -10,10 +10,8 @@ from pydantic import Field, ValidationError
 
 from coder_stack.cluster.client import not_kubernetes, refused, request
 from coder_stack.cluster.kubeconfig import Kubeconfig
-from coder_stack.coderd import ApiServerRefused
+from coder_stack.coderd.errors import ApiServerRefused
 from coder_stack.frozen_model import FrozenModel
-
-__all__ = ["ReplicaSet", "Rollout", "newest_pods", "pod_prefix"]
 
 _OPERATION = "read the Deployment's ReplicaSets"
 _REVISION = "deployment.kubernetes.io/revision"

@@ -13,19 +13,8 @@ from pydantic import Field, SecretStr, ValidationError
 
 from coder_stack.cluster.client import not_kubernetes, refused, request
 from coder_stack.cluster.kubeconfig import Kubeconfig
-from coder_stack.coderd import Unavailable
+from coder_stack.coderd.errors import Unavailable
 from coder_stack.frozen_model import FrozenModel
-
-__all__ = [
-    "SecretAbsent",
-    "SecretContent",
-    "SecretKeyRef",
-    "apply_secret",
-    "delete_secret",
-    "read_secret",
-    "read_value",
-    "value_of",
-]
 
 _FIELD_MANAGER = "coder-stack"
 

@@ -9,9 +9,9 @@ from pydantic import SecretStr
 
 from coder_stack.cluster.client import API_SERVER, NOT_VERIFIED, api_settings
 from coder_stack.cluster.kubeconfig import Kubeconfig
-from coder_stack.coderd import InvalidConnection, Transport, api_server_transport, service_proxy_url
-
-__all__ = ["ServiceProxy", "service_proxy"]
+from coder_stack.coderd.connection import service_proxy_url
+from coder_stack.coderd.errors import InvalidConnection
+from coder_stack.coderd.transport import Transport, api_server_transport
 
 
 class ServiceProxy(Kubeconfig):

@@ -21,8 +21,6 @@ from coder_stack.coderd.endpoints.server import ServerEndpoints
 from coder_stack.coderd.retry import Clock
 from coder_stack.coderd.transport import HttpClient, Transport
 
-__all__ = ["Coderd"]
-
 
 class Coderd(
     ServerEndpoints,

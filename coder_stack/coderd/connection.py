@@ -11,15 +11,6 @@ from pydantic import SecretStr
 
 from coder_stack.coderd.errors import InvalidConnection
 
-__all__ = [
-    "Connection",
-    "Deadlines",
-    "TokenSource",
-    "checked_token",
-    "direct_url",
-    "service_proxy_url",
-]
-
 _OPERATION = "connect to coderd"
 # Stricter than the standard, so that all parsers find the same host in it.
 _URL = re.compile(

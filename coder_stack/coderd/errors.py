@@ -35,38 +35,6 @@ from typing import ClassVar, Literal
 
 from coder_stack.coderd.reasons import Reason
 
-__all__ = [
-    "AnswerLost",
-    "ApiServerRefused",
-    "CertificateNotTrusted",
-    "CoderdError",
-    "Conflict",
-    "Credential",
-    "CredentialMissing",
-    "DuplicateLicense",
-    "ForbiddenByRole",
-    "InsecureConnection",
-    "InvalidConnection",
-    "InvalidLicense",
-    "InvalidRequest",
-    "KeyRejected",
-    "LicenseCheck",
-    "NeverSent",
-    "NoAnswer",
-    "NotEmpty",
-    "NotEntitled",
-    "NotFound",
-    "PasswordLoginDisabled",
-    "ProtocolError",
-    "ProtocolFault",
-    "RateLimited",
-    "Refused",
-    "RouteAbsent",
-    "ServerFault",
-    "Unauthenticated",
-    "Unavailable",
-]
-
 Credential = Literal["session token", "password", "provisioner key"]
 LicenseCheck = Literal[
     "empty", "signature", "version", "iat", "nbf", "license_expires", "exp", "account_type",

@@ -12,8 +12,6 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from coder_stack.coderd.connection import is_loopback
 from coder_stack.coderd.errors import InvalidConnection
 
-__all__ = ["forward_proxy", "proxy_login"]
-
 _OPERATION = "connect to the Kubernetes API server"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 

@@ -30,8 +30,6 @@ from coder_stack.coderd.request import Request
 from coder_stack.coderd.retry import seconds_to_wait
 from coder_stack.coderd.transport import Failure, Response
 
-__all__ = ["error_of", "parse"]
-
 T = TypeVar("T")
 _CHECK_URL = "check that the URL leads to coderd."
 

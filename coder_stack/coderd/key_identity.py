@@ -12,15 +12,6 @@ from datetime import date, timedelta
 
 from coder_stack.coderd_names import LONGEST_KEY_NAME
 
-__all__ = [
-    "Identity",
-    "KeySpec",
-    "canonical_tags",
-    "due_after",
-    "generated_name",
-    "settle",
-]
-
 _HASH = 10
 _SPREAD = 5
 """A key may fall due up to a fifth of its period early."""

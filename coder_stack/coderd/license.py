@@ -14,8 +14,6 @@ from uuid import UUID
 from coder_stack.coderd.models import LicenseRecord
 from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
-__all__ = ["LicenseClaims", "NotALicense", "find_license", "fingerprint", "read_license"]
-
 # Licenses have about a thousand characters; more than this is some other file.
 _LONGEST = 64 * 1024
 

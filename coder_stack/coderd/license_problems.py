@@ -11,8 +11,6 @@ from typing import Literal
 
 from coder_stack.coderd.license import LicenseClaims, NotALicense, read_license
 
-__all__ = ["LicenseProblem", "LicenseProblemReason", "claims_problems", "license_problems"]
-
 LicenseProblemReason = Literal[
     "NotAJwt", "InvalidClaims", "Expired", "NotYetValid", "WrongDeployment", "FeatureMissing",
     "TelemetryRequired", "InGrace", "ExpiringSoon",

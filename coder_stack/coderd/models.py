@@ -13,30 +13,6 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Json
 
 from coder_stack.features import MULTIPLE_ORGANIZATIONS, is_entitled
 
-__all__ = [
-    "ApiToken",
-    "BuildInfo",
-    "EntitlementsRecord",
-    "Feature",
-    "FirstUser",
-    "KeyDaemons",
-    "KeyRecord",
-    "LicenseRecord",
-    "LoginSession",
-    "Message",
-    "NewProvisionerKey",
-    "NewToken",
-    "OrganizationRecord",
-    "ProvisionerDaemon",
-    "ProxyRecord",
-    "ProxyStatus",
-    "RegisteredProxy",
-    "Role",
-    "Tier",
-    "TokenConfig",
-    "User",
-]
-
 T = TypeVar("T")
 
 

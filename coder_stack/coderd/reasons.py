@@ -5,8 +5,6 @@ errors.py shows which error has which reason. Two conditions have fewer reasons 
 
 from enum import StrEnum
 
-__all__ = ["Reason", "entitlements_reason", "license_reason"]
-
 
 class Reason(StrEnum):
     """A reason as users see it. The last five belong to no error of errors.py."""

@@ -30,8 +30,6 @@ from coder_stack.coderd.errors import (
 from coder_stack.coderd.models import List, Text
 from coder_stack.coderd.request import Request
 
-__all__ = ["ErrorBody", "refusal"]
-
 
 class _Validation(BaseModel):
     field: Text = ""

@@ -12,8 +12,6 @@ from pydantic import SecretStr
 
 from coder_stack.coderd.errors import Credential, InvalidRequest
 
-__all__ = ["Request", "quoted"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:

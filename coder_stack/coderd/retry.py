@@ -20,8 +20,6 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 from coder_stack.coderd.errors import Unavailable
 from coder_stack.coderd.request import Request
 
-__all__ = ["Clock", "Deadline", "seconds_to_wait", "with_retries"]
-
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _FIRST_WAIT = 0.25

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from coder_stack.coderd.errors import InvalidConnection
 
-__all__ = ["tls_context"]
-
 
 def tls_context(bundle: str | None = None, server_name: str | None = None) -> ssl.SSLContext:
     """Make a context; `bundle`, PEM text or a path, is then the only authority trusted."""

@@ -24,15 +24,6 @@ from coder_stack.coderd.request import Request
 from coder_stack.coderd.retry import Deadline
 from coder_stack.coderd.tls import tls_context
 
-__all__ = [
-    "Failure",
-    "HttpClient",
-    "Response",
-    "Transport",
-    "api_server_transport",
-    "why_unreachable",
-]
-
 Transport = httpx.BaseTransport
 """Replaces the network in tests, and adds the API server's credentials."""
 

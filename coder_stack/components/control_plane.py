@@ -27,8 +27,6 @@ from coder_stack.conditions import control_plane_ready
 from coder_stack.naming import workspace_role_name
 from coder_stack.settings import ControlPlaneSettings
 
-__all__ = ["ControlPlane", "ControlPlaneArgs"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ControlPlaneArgs:

@@ -26,8 +26,6 @@ from coder_stack.settings import (
     TokenSecret,
 )
 
-__all__ = ["Operator", "OperatorArgs", "credential_of"]
-
 _COMPONENT = "operator"
 
 

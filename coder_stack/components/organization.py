@@ -9,8 +9,6 @@ from coder_stack.conditions import LicenseFacts, ObjectFacts, feature_entitled, 
 from coder_stack.dynamic.organization import Organization
 from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
-__all__ = ["organization_status"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class OrganizationFacts(ObjectFacts):

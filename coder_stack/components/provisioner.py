@@ -43,8 +43,6 @@ from coder_stack.features import EXTERNAL_PROVISIONERS
 from coder_stack.naming import provisioner_name, provisioner_secret_name
 from coder_stack.settings import Image, ProvisionerSettings
 
-__all__ = ["Provisioner", "ProvisionerArgs", "age_in_days"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProvisionerArgs:

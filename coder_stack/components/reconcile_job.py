@@ -23,8 +23,6 @@ from coder_stack.components.parts.workload import Labels, Workload
 from coder_stack.naming import reconcile_cluster_role_name, reconcile_name
 from coder_stack.settings import ReconcileJobSettings, Settings
 
-__all__ = ["PROJECT", "ReconcileJob", "ReconcileJobArgs", "command", "kubeconfig"]
-
 # Some types are quoted: the SDK loads a Kubernetes API group when it is first used.
 
 PROJECT = "/srv/coder-stack"

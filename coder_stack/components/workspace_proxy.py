@@ -37,8 +37,6 @@ from coder_stack.features import WORKSPACE_PROXIES
 from coder_stack.naming import proxy_name, proxy_secret_name
 from coder_stack.settings import Image, ProxySettings
 
-__all__ = ["WorkspaceProxy", "WorkspaceProxyArgs"]
-
 _HTTP_PORT = 8080
 
 

@@ -4,18 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = [
-    "TYPE_PREFIX",
-    "Descriptor",
-    "Drift",
-    "Origin",
-    "StackFacts",
-    "allowed_again",
-    "few",
-    "named",
-    "named_object_cause",
-]
-
 TYPE_PREFIX = "pulumi-python:dynamic/coder:"
 Origin = Literal["refresh", "plan"]
 

@@ -6,8 +6,6 @@ from typing import Any
 from coder_stack.descriptors.descriptor import Descriptor, Drift, StackFacts, few
 from coder_stack.features import GRACE_PERIOD, is_entitled
 
-__all__ = ["ENTITLEMENTS"]
-
 
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
     before, now = drift.recorded, drift.actual

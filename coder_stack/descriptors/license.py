@@ -2,8 +2,6 @@
 
 from coder_stack.descriptors.descriptor import Descriptor, Drift, StackFacts
 
-__all__ = ["LICENSE"]
-
 
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
     if drift.origin == "refresh" and drift.kind in ("missing", "replaced"):

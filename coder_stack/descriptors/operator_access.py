@@ -2,8 +2,6 @@
 
 from coder_stack.descriptors.descriptor import Descriptor, Drift, StackFacts
 
-__all__ = ["OPERATOR_ACCESS"]
-
 
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
     if "deployment_id" in drift.paths:

@@ -3,8 +3,6 @@
 from coder_stack.descriptors.descriptor import Descriptor, named_object_cause
 from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
-__all__ = ["ORGANIZATION"]
-
 _TEXTS = {"display_name": "display name", "description": "description", "icon": "icon"}
 
 ORGANIZATION = Descriptor(

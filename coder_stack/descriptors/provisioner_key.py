@@ -3,8 +3,6 @@
 from coder_stack.descriptors.descriptor import Descriptor, Drift, StackFacts, allowed_again, named
 from coder_stack.features import EXTERNAL_PROVISIONERS
 
-__all__ = ["PROVISIONER_KEY"]
-
 
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
     key = named("key", drift)

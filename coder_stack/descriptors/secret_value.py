@@ -2,8 +2,6 @@
 
 from coder_stack.descriptors.descriptor import Descriptor, Drift, StackFacts
 
-__all__ = ["SECRET_VALUE"]
-
 
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
     place = f"Secret `{drift.recorded.get('namespace')}/{drift.recorded.get('name')}`"

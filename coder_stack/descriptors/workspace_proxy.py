@@ -3,8 +3,6 @@
 from coder_stack.descriptors.descriptor import Descriptor, named_object_cause
 from coder_stack.features import WORKSPACE_PROXIES
 
-__all__ = ["WORKSPACE_PROXY"]
-
 _TEXTS = {"display_name": "display name", "icon": "icon"}
 
 WORKSPACE_PROXY = Descriptor(

@@ -13,14 +13,10 @@ import pulumi
 from pydantic import Field
 
 from coder_stack.cluster.rollout import Rollout, newest_pods
-from coder_stack.coderd import (
-    Coderd,
-    CoderdError,
-    KeyDaemons,
-    NotEntitled,
-    NotFound,
-    Reason,
-)
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, NotEntitled, NotFound
+from coder_stack.coderd.models import KeyDaemons
+from coder_stack.coderd.reasons import Reason
 from coder_stack.console import inform, warn
 from coder_stack.descriptors import DAEMONS_CONNECTED
 from coder_stack.dynamic.runtime.errors import Failed
@@ -28,8 +24,6 @@ from coder_stack.dynamic.runtime.props import PropsModel
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import CoderdInputs, Session
-
-__all__ = ["DaemonsConnected", "DaemonsConnectedProvider", "Seen", "look"]
 
 # Each wait keeps one of four worker threads busy, and the engine times out after minutes.
 LONGEST_WAIT = 170.0

@@ -13,14 +13,10 @@ import pulumi
 from pulumi import dynamic
 from pulumi.output import Unknown
 
-from coder_stack.coderd import (
-    Coderd,
-    CoderdError,
-    EntitlementsRecord,
-    Reason,
-    RouteAbsent,
-    entitlements_reason,
-)
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, RouteAbsent
+from coder_stack.coderd.models import EntitlementsRecord
+from coder_stack.coderd.reasons import Reason, entitlements_reason
 from coder_stack.console import warn
 from coder_stack.descriptors import ENTITLEMENTS
 from coder_stack.dynamic.runtime.check import CheckRequest, checked, filled
@@ -29,8 +25,6 @@ from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import CoderdInputs, Session
 from coder_stack.features import GRACE_PERIOD
-
-__all__ = ["Entitlements", "EntitlementsProvider", "FeatureFacts"]
 
 
 class FeatureFacts(PropsModel):

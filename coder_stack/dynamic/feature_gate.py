@@ -12,15 +12,10 @@ from typing import Any
 import pulumi
 from pulumi.output import Unknown
 
-from coder_stack.coderd import (
-    Coderd,
-    CoderdError,
-    EntitlementsRecord,
-    NoAnswer,
-    Reason,
-    RouteAbsent,
-    entitlements_reason,
-)
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, NoAnswer, RouteAbsent
+from coder_stack.coderd.models import EntitlementsRecord
+from coder_stack.coderd.reasons import Reason, entitlements_reason
 from coder_stack.console import warn
 from coder_stack.descriptors import FEATURE_GATE
 from coder_stack.dynamic.runtime.check import CheckRequest
@@ -28,8 +23,6 @@ from coder_stack.dynamic.runtime.props import Problem
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import CoderdInputs, Session
-
-__all__ = ["FeatureGate", "FeatureGateProvider"]
 
 
 class GateInputs(CoderdInputs):

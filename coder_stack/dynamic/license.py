@@ -12,20 +12,13 @@ from typing import Annotated, Any
 import pulumi
 from pydantic import AfterValidator, SecretStr
 
-from coder_stack.coderd import (
-    BuildInfo,
-    Coderd,
-    CoderdError,
-    LicenseClaims,
-    LicenseProblem,
-    Reason,
-    RouteAbsent,
-    fingerprint,
-    license_problems,
-    license_reason,
-    read_license,
-)
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, RouteAbsent
+from coder_stack.coderd.license import LicenseClaims, fingerprint, read_license
+from coder_stack.coderd.license_problems import LicenseProblem, license_problems
+from coder_stack.coderd.models import BuildInfo
 from coder_stack.coderd.procedures.licenses import apply, find, remove, stored
+from coder_stack.coderd.reasons import Reason, license_reason
 from coder_stack.console import warn
 from coder_stack.descriptors import LICENSE
 from coder_stack.dynamic.runtime.check import CheckRequest
@@ -35,8 +28,6 @@ from coder_stack.dynamic.runtime.props import Problem, PropsSecret
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import CoderdInputs, Session
-
-__all__ = ["License", "LicenseProvider"]
 
 _AGPL = "This build of coderd has no licenses; nothing was uploaded."
 _WANTED = Declared()

@@ -16,14 +16,9 @@ from pulumi import dynamic
 from pydantic import SecretStr
 
 from coder_stack.cluster.secret import SecretKeyRef
-from coder_stack.coderd import (
-    BuildInfo,
-    Coderd,
-    CoderdError,
-    CredentialMissing,
-    Unauthenticated,
-    User,
-)
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, CredentialMissing, Unauthenticated
+from coder_stack.coderd.models import BuildInfo, User
 from coder_stack.coderd.procedures.bootstrap import token_id, token_works
 from coder_stack.coderd.procedures.readiness import wait_until_ready
 from coder_stack.config_keys import command_to_set
@@ -52,9 +47,6 @@ from coder_stack.dynamic.runtime.props import Problem, Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import SESSIONS, Session
-
-__all__ = ["OperatorAccess", "OperatorAccessProvider"]
-
 
 _ONLY_IN_PROGRAM = (
     "the token is known to the program alone; for `pulumi destroy` and `pulumi refresh`, which do "

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import pulumi
 from pulumi import dynamic
 
-from coder_stack.coderd import CoderdError, ForbiddenByRole, NotFound, OrganizationRecord, Reason
+from coder_stack.coderd.errors import CoderdError, ForbiddenByRole, NotFound
+from coder_stack.coderd.models import OrganizationRecord
 from coder_stack.coderd.procedures.organizations import (
     OrganizationTexts,
     change_organization,
@@ -19,6 +20,7 @@ from coder_stack.coderd.procedures.organizations import (
     may_adopt,
     remove,
 )
+from coder_stack.coderd.reasons import Reason
 from coder_stack.console import warn
 from coder_stack.descriptors import ORGANIZATION
 from coder_stack.dynamic.runtime.check import CheckRequest
@@ -34,8 +36,6 @@ from coder_stack.dynamic.runtime.props import Problem, Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import Session
-
-__all__ = ["Organization", "OrganizationProvider"]
 
 _TEXTS = ("name", "display_name", "description", "icon")
 _DECLARED = Declared()

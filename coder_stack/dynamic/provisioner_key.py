@@ -16,15 +16,11 @@ import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr
 
-from coder_stack.coderd import (
-    CoderdError,
-    ForbiddenByRole,
-    KeyRecord,
-    NotEntitled,
-    Reason,
-)
+from coder_stack.coderd.errors import CoderdError, ForbiddenByRole, NotEntitled
 from coder_stack.coderd.key_identity import canonical_tags
+from coder_stack.coderd.models import KeyRecord
 from coder_stack.coderd.procedures.keys import issue_key, key_of_material, remove_key
+from coder_stack.coderd.reasons import Reason
 from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.dynamic.key.adoption import offered_key, take_offer
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, settled
@@ -37,8 +33,6 @@ from coder_stack.dynamic.runtime.props import Problem, Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import Session
-
-__all__ = ["ProvisionerKey", "ProvisionerKeyProvider"]
 
 _OWNER = 16
 

@@ -14,7 +14,9 @@ from typing import Annotated, Any
 import pulumi
 from pydantic import Field
 
-from coder_stack.coderd import Coderd, CoderdError, NotEntitled, ProxyRecord
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, NotEntitled
+from coder_stack.coderd.models import ProxyRecord
 from coder_stack.console import warn
 from coder_stack.descriptors import PROXY_HEALTH
 from coder_stack.dynamic.daemons_connected import LONGEST_WAIT
@@ -22,8 +24,6 @@ from coder_stack.dynamic.runtime.props import Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import SESSIONS, CoderdInputs, Session
-
-__all__ = ["ProxyHealth", "ProxyHealthProvider"]
 
 _PAUSE = 1.0
 

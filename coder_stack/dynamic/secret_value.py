@@ -13,7 +13,8 @@ from pulumi import dynamic
 from pulumi.output import Unknown
 
 from coder_stack.cluster.secret import SecretAbsent, SecretKeyRef, read_value
-from coder_stack.coderd import CoderdError, Reason
+from coder_stack.coderd.errors import CoderdError
+from coder_stack.coderd.reasons import Reason
 from coder_stack.console import warn
 from coder_stack.descriptors import SECRET_VALUE
 from coder_stack.dynamic.runtime.check import checked, earlier_inputs, filled
@@ -28,8 +29,6 @@ from coder_stack.dynamic.runtime.props import (
 )
 from coder_stack.dynamic.runtime.provider import Provider
 from coder_stack.dynamic.runtime.resource import CoderdResource
-
-__all__ = ["SecretValue", "SecretValueProvider"]
 
 
 class Content(PropsModel):

@@ -13,13 +13,15 @@ import pulumi
 from pulumi import dynamic
 from pydantic import SecretStr
 
-from coder_stack.coderd import NotEntitled, ProxyRecord, Reason, RegisteredProxy
+from coder_stack.coderd.errors import NotEntitled
+from coder_stack.coderd.models import ProxyRecord, RegisteredProxy
 from coder_stack.coderd.procedures.proxies import (
     ProxyTexts,
     change_proxy,
     register_proxy,
     remove_proxy,
 )
+from coder_stack.coderd.reasons import Reason
 from coder_stack.coderd_names import proxy_name_fault
 from coder_stack.descriptors import WORKSPACE_PROXY
 from coder_stack.dynamic.runtime.check import CheckRequest
@@ -34,13 +36,6 @@ from coder_stack.dynamic.runtime.props import Known, Problem, Props, PropsSecret
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import Session
-
-__all__ = [
-    "ProxyInputs",
-    "ProxyState",
-    "WorkspaceProxyRegistration",
-    "WorkspaceProxyRegistrationProvider",
-]
 
 # Coderd accepts a registration without an icon, but then never a change of it.
 DEFAULT_ICON = "/emojis/1f30e.png"

@@ -19,8 +19,6 @@ from coder_stack.operate.report.model import Report, ResourceReport
 from coder_stack.operate.report.outputs import parse_outputs
 from coder_stack.settings import ConfigError, DriftSettings, load
 
-__all__ = ["DriftCheck", "build_report", "check_drift", "drift_settings"]
-
 _KUBERNETES = "kubernetes:"
 
 

@@ -11,8 +11,6 @@ from coder_stack.operate.engine.pulumi import Project, StackEngine
 from coder_stack.operate.report.model import Report
 from coder_stack.operate.report.wording import overall_result
 
-__all__ = ["ExitCode", "default_jobs", "exit_code", "for_each_stack"]
-
 
 class ExitCode(IntEnum):
     """Exit codes of drift, reconcile and status."""

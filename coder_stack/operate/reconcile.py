@@ -19,8 +19,6 @@ from coder_stack.operate.report.model import Report
 from coder_stack.operate.report.wording import counted
 from coder_stack.settings import DriftSettings
 
-__all__ = ["Changes", "Limits", "reconcile_stack", "refusal"]
-
 T = TypeVar("T")
 # Mostly one is enough. After a license is restored, the next round creates what depends on it.
 _MAX_ROUNDS = 3

@@ -13,8 +13,6 @@ from coder_stack.operate.engine.pulumi import StackEngine
 from coder_stack.operate.report.model import Report
 from coder_stack.operate.report.outputs import parse_outputs
 
-__all__ = ["read_status", "status_report"]
-
 
 def read_status(stack: StackEngine) -> Report:
     """Raise OperationError if the stack has no outputs to report."""

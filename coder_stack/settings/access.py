@@ -21,8 +21,6 @@ from coder_stack.settings.part import (
     Url,
 )
 
-__all__ = ["AccessSettings", "LicenseSecret", "LicenseSettings", "PasswordSecret", "TokenSecret"]
-
 
 class _SecretAnywhere(Part):
     name: ObjectName = Field(description="Name of the Secret.")

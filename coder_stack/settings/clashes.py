@@ -16,8 +16,6 @@ from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.workload import WorkloadSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
 
-__all__ = ["Draft", "clashes"]
-
 P = TypeVar("P", bound=Part)
 # Stands for coderd's namespace while that is invalid; no namespace can have this name.
 _CODERDS = "(coderd's)"

@@ -22,18 +22,6 @@ from coder_stack.settings.part import (
 )
 from coder_stack.settings.workload import Image, Probe, Resources, WorkloadSettings
 
-__all__ = [
-    "ControlPlaneSettings",
-    "Database",
-    "HttpRoute",
-    "Ingress",
-    "NetworkPolicy",
-    "PodDisruptionBudget",
-    "Service",
-    "ServiceMonitor",
-    "Tls",
-]
-
 
 def _pods(value: object) -> int | str:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:

@@ -7,9 +7,6 @@ from pydantic import BeforeValidator, Field
 
 from coder_stack.settings.part import Part
 
-__all__ = ["DriftSettings", "IgnoreRule"]
-
-
 # Pulumi passes a YAML date in this form.
 _AT_MIDNIGHT = " 00:00:00 +0000 UTC"
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 from coder_stack.settings.tree import Settings
 
-__all__ = ["hints"]
-
 
 def hints(settings: Settings) -> Iterator[str]:
     """Return one sentence for each warning, with the path of the field to set."""

@@ -17,8 +17,6 @@ from coder_stack.settings.mistakes import sentence
 from coder_stack.settings.part import DRAFT, Part
 from coder_stack.settings.tree import Settings, parts_of
 
-__all__ = ["SECRETS", "ConfigError", "load"]
-
 SECRETS: Mapping[str, str] = types.MappingProxyType(
     {
         "token": "an owner's session token, for the operator",

@@ -15,8 +15,6 @@ from pydantic import BaseModel
 
 from coder_stack.settings.tree import Settings
 
-__all__ = ["sentence"]
-
 _LONGEST = 60
 _PLAIN_STEP = re.compile(r"[A-Za-z0-9_-]{1,63}")
 # Steps of a path where people put secrets by mistake, besides those with "secret" in them.

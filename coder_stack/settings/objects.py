@@ -20,8 +20,6 @@ from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.workload import WorkloadSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
 
-__all__ = ["Claim", "claims", "referenced_secrets"]
-
 _PERMISSIONS = ("Role", "RoleBinding")
 
 

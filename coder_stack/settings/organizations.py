@@ -6,8 +6,6 @@ from pydantic import Field
 
 from coder_stack.settings.part import CoderName, Part, Shape
 
-__all__ = ["OrganizationSettings"]
-
 
 class OrganizationSettings(Part):
     """An organization in coderd. Needs a Premium license."""

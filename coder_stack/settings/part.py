@@ -25,26 +25,6 @@ from pydantic_core import CoreSchema, core_schema
 from coder_stack.coderd_names import HYPHENATED, HYPHENATED_RULE
 from coder_stack.naming import LABEL, LABEL_RULE, MAX_LABEL
 
-__all__ = [
-    "DRAFT",
-    "Annotations",
-    "Clash",
-    "CoderName",
-    "EnvName",
-    "Label",
-    "Labels",
-    "Manifest",
-    "ObjectName",
-    "Part",
-    "Quantity",
-    "SecretKey",
-    "SecretRef",
-    "Shape",
-    "Url",
-    "WildcardHost",
-    "faultless",
-]
-
 T = TypeVar("T")
 
 DRAFT = {"draft": True}

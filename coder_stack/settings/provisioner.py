@@ -27,8 +27,6 @@ from coder_stack.settings.part import (
 )
 from coder_stack.settings.workload import Image, WorkloadSettings
 
-__all__ = ["KeySettings", "ProvisionerSettings"]
-
 
 def _env_fault(env: Mapping[str, object]) -> str | None:
     found = sorted(set(env) & set(SET_BY_DAEMON_KEY))

@@ -20,8 +20,6 @@ from coder_stack.settings.part import (
 )
 from coder_stack.settings.workload import Resources
 
-__all__ = ["ReconcileJobSettings"]
-
 _CRON = r"[0-9*/,A-Za-z-]+"
 
 

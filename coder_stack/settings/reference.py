@@ -18,8 +18,6 @@ from coder_stack.settings.tree import KubernetesSettings, Settings
 from coder_stack.settings.workload import WorkloadSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
 
-__all__ = ["reference_page"]
-
 _INTRODUCTION = """\
 <!-- Written by `make docs` from coder_stack/settings. Do not edit. -->
 

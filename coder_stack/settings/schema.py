@@ -12,8 +12,6 @@ from pydantic_core import CoreSchema, core_schema
 from coder_stack.settings.loading import SECRETS
 from coder_stack.settings.tree import Settings
 
-__all__ = ["model_schema", "stack_file_schema"]
-
 _ENCRYPTED = {
     "type": "object",
     "properties": {"secure": {"type": "string"}},

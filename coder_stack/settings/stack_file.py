@@ -12,8 +12,6 @@ from typing import Any, cast
 
 import yaml
 
-__all__ = ["NotAStackFileError", "StackFile", "read_stack_file"]
-
 
 class NotAStackFileError(Exception):
     """The file cannot be read as a stack's config."""

@@ -15,8 +15,6 @@ from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
 
-__all__ = ["KubernetesSettings", "Settings", "parts_of"]
-
 
 class KubernetesSettings(Part):
     """Which cluster to deploy to."""

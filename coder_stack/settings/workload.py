@@ -21,9 +21,6 @@ from coder_stack.settings.part import (
     Shape,
 )
 
-__all__ = ["Image", "Probe", "Resources", "WorkloadSettings"]
-
-
 _PIECE = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
 
 

@@ -9,8 +9,6 @@ from coder_stack.settings.control_plane import PodDisruptionBudget, Service
 from coder_stack.settings.part import Label, SecretKey, Shape, Url, WildcardHost, faultless
 from coder_stack.settings.workload import Image, Probe, WorkloadSettings
 
-__all__ = ["ProxySettings"]
-
 
 class ProxySettings(WorkloadSettings):
     """A workspace proxy, registered in coderd and deployed in this cluster."""

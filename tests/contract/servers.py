@@ -20,7 +20,8 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd, Connection
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection
 from sandbox.coderd import server as simulation
 from sandbox.coderd.rules.state import ServerFlags
 from tests.contract.postgres import Postgres

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from coder_stack.coderd import ForbiddenByRole, NotEmpty, NotFound
+from coder_stack.coderd.errors import ForbiddenByRole, NotEmpty, NotFound
 from tests.contract import expect
 from tests.contract.servers import Server
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coder_stack.coderd import Reason, Refused
+from coder_stack.coderd.errors import Refused
+from coder_stack.coderd.reasons import Reason
 from tests.contract import expect
 from tests.contract.servers import Server
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from coder_stack.coderd import Reason
+from coder_stack.coderd.reasons import Reason
 
 
 @dataclass(frozen=True)

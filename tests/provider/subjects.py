@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from pulumi.dynamic import ResourceProvider
 
-from coder_stack.coderd import Reason, entitlements_reason, license_reason
+from coder_stack.coderd.reasons import Reason, entitlements_reason, license_reason
 from coder_stack.dynamic.entitlements import EntitlementsProvider
 from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.operator_access import OperatorAccessProvider

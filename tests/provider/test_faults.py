@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from coder_stack.coderd import Reason
+from coder_stack.coderd.reasons import Reason
 from sandbox.coderd.server import FIRST_USER
 from tests.provider.driver import Driven, Failure, Held, ProviderProcess, provider_process
 from tests.provider.faults import FAULTS, PASSING, Fault

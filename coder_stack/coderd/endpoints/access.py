@@ -18,8 +18,6 @@ from coder_stack.coderd.models import (
 )
 from coder_stack.coderd.request import Request, quoted
 
-__all__ = ["AccessEndpoints"]
-
 _FIRST_USER = TypeAdapter(FirstUser)
 _SESSION = TypeAdapter(LoginSession)
 _USER = TypeAdapter(User)

@@ -11,8 +11,6 @@ from coder_stack.coderd.request import Request
 from coder_stack.coderd.retry import Clock, Deadline, with_retries
 from coder_stack.coderd.transport import Failure, HttpClient, Response
 
-__all__ = ["Endpoints"]
-
 T = TypeVar("T")
 _ANY_JSON = TypeAdapter[JsonValue](JsonValue)
 

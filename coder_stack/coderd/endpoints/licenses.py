@@ -6,8 +6,6 @@ from coder_stack.coderd.endpoints.base import Endpoints
 from coder_stack.coderd.models import EntitlementsRecord, LicenseRecord, List
 from coder_stack.coderd.request import Request
 
-__all__ = ["LicenseEndpoints"]
-
 _LICENSE = TypeAdapter(LicenseRecord)
 _LICENSES = TypeAdapter[tuple[LicenseRecord, ...]](List[LicenseRecord])
 _ENTITLEMENTS = TypeAdapter(EntitlementsRecord)

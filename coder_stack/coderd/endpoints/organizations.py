@@ -12,8 +12,6 @@ from coder_stack.coderd.models import ApiModel, List, OrganizationRecord
 from coder_stack.coderd.request import Request, quoted
 from coder_stack.features import MULTIPLE_ORGANIZATIONS
 
-__all__ = ["OrganizationEndpoints"]
-
 
 class _Workspaces(ApiModel):
     count: int

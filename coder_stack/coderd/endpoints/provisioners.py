@@ -16,8 +16,6 @@ from coder_stack.coderd.models import (
 from coder_stack.coderd.request import Request, quoted
 from coder_stack.features import EXTERNAL_PROVISIONERS
 
-__all__ = ["ProvisionerEndpoints"]
-
 _NEW_KEY = TypeAdapter(NewProvisionerKey)
 _KEY = TypeAdapter(KeyRecord)
 _KEYS = TypeAdapter[tuple[KeyRecord, ...]](List[KeyRecord])

@@ -9,8 +9,6 @@ from coder_stack.coderd.models import ApiModel, List, ProxyRecord, RegisteredPro
 from coder_stack.coderd.request import Request, quoted
 from coder_stack.features import WORKSPACE_PROXIES
 
-__all__ = ["ProxyEndpoints"]
-
 
 class _Regions(ApiModel):
     regions: List[ProxyRecord]

@@ -7,8 +7,6 @@ from coder_stack.coderd.errors import ProtocolError
 from coder_stack.coderd.models import BuildInfo
 from coder_stack.coderd.request import Request
 
-__all__ = ["ServerEndpoints"]
-
 _BUILD_INFO = TypeAdapter(BuildInfo)
 
 

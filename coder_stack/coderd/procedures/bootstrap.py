@@ -9,22 +9,19 @@ from datetime import timedelta
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import (
-    ApiToken,
-    Coderd,
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import (
     CoderdError,
     Conflict,
     ForbiddenByRole,
-    NewToken,
     NoAnswer,
     NotFound,
     Unauthenticated,
 )
+from coder_stack.coderd.models import ApiToken, NewToken
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
 from coder_stack.frozen_model import FrozenModel
-
-__all__ = ["Account", "discard", "log_in", "new_token", "revoke", "token_id", "token_works"]
 
 
 class Account(FrozenModel):

@@ -10,18 +10,10 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import (
-    Coderd,
-    CoderdError,
-    Conflict,
-    KeyRecord,
-    KeyRejected,
-    NoAnswer,
-    NotFound,
-)
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, Conflict, KeyRejected, NoAnswer, NotFound
+from coder_stack.coderd.models import KeyRecord
 from coder_stack.console import warn
-
-__all__ = ["IssuedKey", "find_key", "issue_key", "key_of_material", "remove_key"]
 
 _ATTEMPTS = 3
 

@@ -8,21 +8,18 @@ from collections.abc import Iterable
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import (
-    Coderd,
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import (
     CoderdError,
     DuplicateLicense,
     ForbiddenByRole,
-    LicenseClaims,
-    LicenseRecord,
     NoAnswer,
     NotFound,
     RouteAbsent,
     ServerFault,
-    find_license,
 )
-
-__all__ = ["apply", "find", "remove", "stored"]
+from coder_stack.coderd.license import LicenseClaims, find_license
+from coder_stack.coderd.models import LicenseRecord
 
 
 def stored(coderd: Coderd) -> tuple[LicenseRecord, ...]:

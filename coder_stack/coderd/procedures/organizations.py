@@ -6,17 +6,9 @@ the list tells whether one exists.
 
 from dataclasses import dataclass
 
-from coder_stack.coderd import (
-    Coderd,
-    CoderdError,
-    Conflict,
-    KeyRecord,
-    NotEmpty,
-    NotEntitled,
-    OrganizationRecord,
-)
-
-__all__ = ["OrganizationTexts", "create_organization", "find_named", "may_adopt", "remove"]
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, Conflict, NotEmpty, NotEntitled
+from coder_stack.coderd.models import KeyRecord, OrganizationRecord
 
 
 @dataclass(frozen=True)

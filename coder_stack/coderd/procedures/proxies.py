@@ -7,17 +7,9 @@ of a proxy that a killed run left (U3).
 from dataclasses import dataclass
 from uuid import UUID
 
-from coder_stack.coderd import (
-    Coderd,
-    CoderdError,
-    Conflict,
-    NoAnswer,
-    NotFound,
-    ProxyRecord,
-    RegisteredProxy,
-)
-
-__all__ = ["ProxyTexts", "change_proxy", "register_proxy", "remove_proxy"]
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, Conflict, NoAnswer, NotFound
+from coder_stack.coderd.models import ProxyRecord, RegisteredProxy
 
 _ATTEMPTS = 3
 

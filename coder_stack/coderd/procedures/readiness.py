@@ -2,18 +2,11 @@
 
 from collections.abc import Callable
 
-from coder_stack.coderd import (
-    AnswerLost,
-    BuildInfo,
-    Clock,
-    Coderd,
-    CoderdError,
-    ProtocolError,
-    Unavailable,
-)
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import AnswerLost, CoderdError, ProtocolError, Unavailable
+from coder_stack.coderd.models import BuildInfo
+from coder_stack.coderd.retry import Clock
 from coder_stack.console import inform
-
-__all__ = ["wait_until_ready"]
 
 _ATTEMPT_SECONDS = 5.0
 _PAUSE_SECONDS = 1.0

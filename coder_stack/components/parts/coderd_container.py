@@ -11,8 +11,6 @@ from coder_stack.environment import ACCESS_URL
 from coder_stack.naming import fit
 from coder_stack.settings import ControlPlaneSettings
 
-__all__ = ["METRICS_PORT", "coderd_container", "coderd_ports"]
-
 # Ports inside the pod; the Service's own are in the config.
 _HTTP_PORT = 8080
 _TLS_PORT = 8443

@@ -8,8 +8,6 @@ from pulumi_kubernetes import core, meta
 from coder_stack.components.parts.workload import uid_of
 from coder_stack.conditions import secret_fault
 
-__all__ = ["credential_fault", "credential_secret"]
-
 
 def credential_secret(
     name: str,

@@ -10,8 +10,6 @@ from pulumi_kubernetes import apiextensions, core, networking
 from coder_stack.components.parts.workload import Workload
 from coder_stack.settings import ControlPlaneSettings, HttpRoute, Ingress
 
-__all__ = ["http_route", "ingress"]
-
 # Some types are quoted: the SDK loads a Kubernetes API group when it is first used.
 
 

@@ -8,8 +8,6 @@ import pulumi
 
 from coder_stack.conditions import LicenseFacts
 
-__all__ = ["OperatorHandle"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class OperatorHandle:

@@ -16,8 +16,6 @@ from coder_stack.settings import (
     ServiceMonitor,
 )
 
-__all__ = ["disruption_budget", "network_policy", "service_monitor"]
-
 # Some types are quoted: the SDK loads a Kubernetes API group when it is first used.
 
 

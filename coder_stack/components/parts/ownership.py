@@ -21,8 +21,6 @@ from coder_stack.cluster.client import api_settings
 from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.dynamic.runtime.props import PropsModel
 
-__all__ = ["MARK", "Ownership", "object_path"]
-
 MARK = "coder-stack/resource"
 """The annotation that identifies the resource."""
 _LENGTH = 16

@@ -14,8 +14,6 @@ from pulumi_kubernetes import core, meta
 from coder_stack.naming import fit
 from coder_stack.settings import Image, Probe, SecretRef, WorkloadSettings
 
-__all__ = ["Container", "merged", "pod_template", "probe", "secret_env"]
-
 # Coder's own image runs as this user.
 _USER = 1000
 _CONTAINER_CONTEXT: Mapping[str, Any] = {

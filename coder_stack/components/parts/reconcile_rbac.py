@@ -12,8 +12,6 @@ from coder_stack.coderd.connection import direct_url
 from coder_stack.naming import reconcile_name
 from coder_stack.settings import Settings
 
-__all__ = ["Rule", "cluster_rules", "namespace_rules"]
-
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
 _MANAGE = ("create", "delete", *_READ, "patch", "update")

@@ -13,8 +13,6 @@ import pulumi
 
 from coder_stack.conditions import Condition
 
-__all__ = ["Status", "collect_facts", "conditions_of", "summary_of"]
-
 T = TypeVar("T")
 
 

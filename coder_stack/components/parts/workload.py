@@ -14,8 +14,6 @@ from pulumi_kubernetes import apps, core, meta
 from coder_stack.components.parts.pod import Container, pod_template
 from coder_stack.settings import WorkloadSettings
 
-__all__ = ["Labels", "Workload", "licensed_replicas", "pod_revision", "ready_replicas", "uid_of"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 import pulumi
 from pulumi_kubernetes import core, meta, rbac
 
-__all__ = ["workspace_rbac"]
-
 # What a template needs to create, watch and remove workspaces; never a wildcard.
 _VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 

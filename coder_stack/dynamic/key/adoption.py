@@ -10,15 +10,16 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd, KeyRecord, KeyRejected, Reason
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import KeyRejected
 from coder_stack.coderd.key_identity import canonical_tags
+from coder_stack.coderd.models import KeyRecord
 from coder_stack.coderd.procedures.keys import IssuedKey, find_key
+from coder_stack.coderd.reasons import Reason
 from coder_stack.console import warn
 from coder_stack.dynamic.key.inputs import KeyInputs
 from coder_stack.dynamic.runtime.check import known_connection
 from coder_stack.dynamic.runtime.props import Props
-
-__all__ = ["offered_key", "take_offer"]
 
 
 @dataclass(frozen=True)

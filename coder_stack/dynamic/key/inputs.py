@@ -21,8 +21,6 @@ from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.licensed import LicensedInputs, must_stay
 from coder_stack.dynamic.runtime.props import Problem, PropsSecret
 
-__all__ = ["KeyInputs", "KeyState", "settled", "was_made"]
-
 
 class KeyInputs(LicensedInputs):
     """What the program asks for; the last fields are filled in by `check`."""

@@ -7,14 +7,13 @@ key.
 
 from collections.abc import Sequence
 
-from coder_stack.coderd import CoderdError, KeyRecord, NotFound, OrganizationRecord
+from coder_stack.coderd.errors import CoderdError, NotFound
+from coder_stack.coderd.models import KeyRecord, OrganizationRecord
 from coder_stack.console import warn
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState
 from coder_stack.dynamic.runtime.cache import ListCache
 from coder_stack.dynamic.runtime.props import Problem
 from coder_stack.dynamic.runtime.session import Session
-
-__all__ = ["locate", "wanted_organization"]
 
 _FOUND = ListCache(seconds=60.0)
 """Organizations by connection and name. Not in the session, whose cache every change drops."""

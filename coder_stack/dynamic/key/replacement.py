@@ -11,8 +11,6 @@ import threading
 from coder_stack.coderd.key_identity import canonical_tags
 from coder_stack.dynamic.key.inputs import KeyInputs, was_made
 
-__all__ = ["REPLACEMENTS", "Replacements"]
-
 
 class Replacements:
     """Old keys by what the program asks for; thread-safe."""

@@ -16,17 +16,12 @@ from coder_stack.cluster.secret import (
     read_secret,
     read_value,
 )
-from coder_stack.coderd import (
-    Coderd,
-    CoderdError,
-    Conflict,
-    ForbiddenByRole,
-    InvalidConnection,
-    Reason,
-    User,
-)
-from coder_stack.coderd import Unauthenticated as NotAccepted
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, Conflict, ForbiddenByRole, InvalidConnection
+from coder_stack.coderd.errors import Unauthenticated as NotAccepted
+from coder_stack.coderd.models import User
 from coder_stack.coderd.procedures.bootstrap import Account, discard, log_in, revoke, token_works
+from coder_stack.coderd.reasons import Reason
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
 from coder_stack.dynamic.operator.inputs import (
@@ -39,14 +34,6 @@ from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.operator_secret import OperatorAccount, OperatorSecret
 from coder_stack.dynamic.runtime.props import Problem
 from coder_stack.dynamic.runtime.session import Session
-
-__all__ = [
-    "check_account",
-    "check_given_token",
-    "ensure_token",
-    "next_step",
-    "refuse_unless_owner",
-]
 
 _NEEDED = "the password of coderd's first user is needed to create that user and to log in"
 _SECRET_NEEDED = "must name the Secret in which the created token is stored"  # noqa: S105  # a message

@@ -6,8 +6,6 @@ from coder_stack.cluster.secret import SecretKeyRef
 from coder_stack.dynamic.runtime.props import PropsSecret
 from coder_stack.dynamic.runtime.session import CoderdInputs
 
-__all__ = ["TOKEN_NAME", "OperatorAccessInputs", "OperatorAccessState", "choose_token_name"]
-
 TOKEN_NAME = "coder-stack"  # noqa: S105  # a name
 """Name of a created token, or the prefix of it."""
 

@@ -9,15 +9,13 @@ from dataclasses import replace
 from pydantic import SecretStr
 
 from coder_stack.cluster.secret import SecretAbsent, SecretKeyRef
-from coder_stack.coderd import CoderdError, NotFound, Unauthenticated
+from coder_stack.coderd.errors import CoderdError, NotFound, Unauthenticated
 from coder_stack.coderd.procedures.bootstrap import revoke, token_id, token_works
 from coder_stack.console import warn
 from coder_stack.dynamic.operator.inputs import OperatorAccessInputs, OperatorAccessState
 from coder_stack.dynamic.runtime import operator_secret
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.session import Session
-
-__all__ = ["created_token", "remove_former_token", "remove_token"]
 
 
 def created_token(known: OperatorAccessState, config: StackConfig) -> SecretStr | None:

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar, cast
 
-__all__ = ["ListCache"]
-
 T = TypeVar("T")
 _SECONDS = 5.0
 

@@ -11,7 +11,8 @@ import pulumi
 from pulumi import dynamic
 from pydantic import ValidationError
 
-from coder_stack.coderd import Coderd, CoderdError
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.props import (
     Known,
@@ -23,8 +24,6 @@ from coder_stack.dynamic.runtime.props import (
     read_known,
 )
 from coder_stack.dynamic.runtime.session import SESSIONS, CoderdInputs, ConnectionProps, Session
-
-__all__ = ["CheckRequest", "check", "checked", "earlier_inputs", "filled", "known_connection"]
 
 I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # as in provider.py
 M = TypeVar("M", bound=PropsModel)

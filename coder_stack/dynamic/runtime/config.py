@@ -11,13 +11,11 @@ from typing import Any, cast
 from pydantic import SecretStr, ValidationError
 
 from coder_stack.cluster.kubeconfig import Kubeconfig
-from coder_stack.coderd import Connection, InvalidConnection
-from coder_stack.coderd.connection import direct_url
+from coder_stack.coderd.connection import Connection, direct_url
+from coder_stack.coderd.errors import InvalidConnection
 from coder_stack.config_keys import CONFIG
 from coder_stack.dynamic.runtime.props import PropsModel
 from coder_stack.naming import CODERD_NAME, CODERD_NAMESPACE
-
-__all__ = ["StackConfig", "service_target", "url_target"]
 
 
 class StackConfig(PropsModel):

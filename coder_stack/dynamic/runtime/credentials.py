@@ -13,12 +13,10 @@ from typing import Literal
 from pydantic import SecretStr
 
 from coder_stack.cluster.secret import SecretAbsent, SecretKeyRef
-from coder_stack.coderd import CoderdError, CredentialMissing, Unauthenticated
+from coder_stack.coderd.errors import CoderdError, CredentialMissing, Unauthenticated
 from coder_stack.config_keys import command_to_set
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.operator_secret import OperatorSecret, read
-
-__all__ = ["OperatorToken", "Renewal", "TokenLocation", "Tokens"]
 
 TokenLocation = Literal["config"] | SecretKeyRef
 Renewal = Callable[[SecretKeyRef, OperatorSecret], SecretStr]

@@ -10,8 +10,6 @@ import threading
 
 from coder_stack.dynamic.runtime.session import ConnectionProps
 
-__all__ = ["Declared"]
-
 
 class Declared:
     """Declared names of one kind of object, by target; thread-safe."""

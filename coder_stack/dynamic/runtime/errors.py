@@ -8,8 +8,6 @@ frames.
 import sys
 import traceback
 
-__all__ = ["Failed", "one_sentence_errors", "tell_bug"]
-
 _FRAMES = 20
 
 

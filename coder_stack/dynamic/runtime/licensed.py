@@ -7,11 +7,9 @@ If the feature is lost later, the object stays as it is, and changes are deferre
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from coder_stack.coderd import Reason
+from coder_stack.coderd.reasons import Reason
 from coder_stack.console import warn
 from coder_stack.dynamic.runtime.session import CoderdInputs
-
-__all__ = ["NOT_PROVISIONED", "LicensedInputs", "is_first_allowed", "must_stay", "report_deferred"]
 
 NOT_PROVISIONED = "not-provisioned"
 """The id of a placeholder."""

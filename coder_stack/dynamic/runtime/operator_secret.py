@@ -21,28 +21,17 @@ from coder_stack.cluster.secret import (
     read_value,
     value_of,
 )
-from coder_stack.coderd import (
-    Coderd,
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import checked_token
+from coder_stack.coderd.errors import (
     CoderdError,
     Conflict,
     CredentialMissing,
     InvalidConnection,
     NotFound,
-    checked_token,
 )
 from coder_stack.coderd.procedures.bootstrap import Account, discard, new_token
 from coder_stack.dynamic.runtime.config import StackConfig
-
-__all__ = [
-    "OperatorAccount",
-    "OperatorSecret",
-    "declared_password",
-    "delete",
-    "read",
-    "read_own",
-    "renew",
-    "write",
-]
 
 _TARGET = "coder-stack/coderd"
 _ACCOUNT = "coder-stack/account"

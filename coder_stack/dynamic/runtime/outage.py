@@ -9,8 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["OutageBudget"]
-
 BUDGET_SECONDS = 5.0
 COOLDOWN_SECONDS = 10.0
 """How long a spent budget stays spent."""

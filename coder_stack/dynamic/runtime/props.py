@@ -13,17 +13,6 @@ from pydantic import PlainSerializer, SecretStr, TypeAdapter, ValidationError
 
 from coder_stack.frozen_model import FrozenModel
 
-__all__ = [
-    "Known",
-    "Problem",
-    "Props",
-    "PropsModel",
-    "PropsSecret",
-    "parse",
-    "read_known",
-    "to_props",
-]
-
 Props = dict[str, Any]
 M = TypeVar("M", bound="PropsModel")
 

@@ -13,7 +13,8 @@ import pulumi
 from pulumi import dynamic
 from pydantic import ValidationError
 
-from coder_stack.coderd import CoderdError, Reason
+from coder_stack.coderd.errors import CoderdError
+from coder_stack.coderd.reasons import Reason
 from coder_stack.console import warn
 from coder_stack.descriptors import Descriptor
 from coder_stack.dynamic.runtime.check import CheckRequest, check
@@ -21,8 +22,6 @@ from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.errors import Failed, one_sentence_errors, tell_bug
 from coder_stack.dynamic.runtime.props import Problem, Props, parse, to_props
 from coder_stack.dynamic.runtime.session import SESSIONS, CoderdInputs, Session
-
-__all__ = ["CoderdProvider", "Provider", "gone"]
 
 I = TypeVar("I", bound=CoderdInputs)  # noqa: E741  # Inputs and State, as Pulumi's docs call them
 S = TypeVar("S", bound=CoderdInputs)

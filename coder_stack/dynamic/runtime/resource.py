@@ -12,8 +12,6 @@ from pulumi import dynamic
 from coder_stack.descriptors import Descriptor
 from coder_stack.dynamic.runtime.provider import Provider
 
-__all__ = ["CoderdResource"]
-
 
 class CoderdResource(dynamic.Resource):
     """Subclass as `class License(CoderdResource, descriptor=LICENSE)`.

@@ -14,11 +14,11 @@ from pydantic import SecretStr, ValidationError, model_validator
 
 from coder_stack.cluster.secret import SecretKeyRef
 from coder_stack.cluster.service_proxy import ServiceProxy, service_proxy
-from coder_stack.coderd import (
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection
+from coder_stack.coderd.errors import (
     AnswerLost,
-    Coderd,
     CoderdError,
-    Connection,
     InsecureConnection,
     RateLimited,
     Unauthenticated,
@@ -32,8 +32,6 @@ from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.operator_secret import OperatorSecret
 from coder_stack.dynamic.runtime.outage import OutageBudget
 from coder_stack.dynamic.runtime.props import PropsModel
-
-__all__ = ["SESSIONS", "CoderdInputs", "ConnectionProps", "Session", "Sessions"]
 
 T = TypeVar("T")
 FAIL_FAST_SECONDS = 5.0

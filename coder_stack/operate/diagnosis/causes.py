@@ -11,8 +11,6 @@ from coder_stack.descriptors.descriptor import StackFacts, few
 from coder_stack.operate.diagnosis.findings import Finding
 from coder_stack.operate.diagnosis.kubernetes_causes import kubernetes_cause
 
-__all__ = ["another_license", "cause", "stack_facts"]
-
 
 def stack_facts(licensed: object, found: Iterable[Finding]) -> StackFacts:
     """Collect what the entitlements and all findings tell about the stack."""

@@ -16,8 +16,6 @@ from coder_stack.operate.diagnosis.values import ABSENT, find, is_secret, is_unk
 from coder_stack.operate.engine.events import EngineRun, Properties, Step
 from coder_stack.operate.report.model import Difference, Kind
 
-__all__ = ["Finding", "findings"]
-
 _NO_PROPERTIES = Properties({}, {})
 
 

@@ -14,8 +14,6 @@ from coder_stack.operate.engine.events import EngineRun, Step
 from coder_stack.operate.report.model import Difference, ExpiredRule
 from coder_stack.settings import IgnoreRule
 
-__all__ = ["apply", "expired", "ignored_urns"]
-
 
 def expired(rules: Iterable[IgnoreRule], today: date) -> tuple[ExpiredRule, ...]:
     """Return the rules whose last day was before today."""

@@ -4,8 +4,6 @@ from coder_stack.descriptors.descriptor import few
 from coder_stack.operate.diagnosis.findings import Finding
 from coder_stack.operate.diagnosis.values import keys_of
 
-__all__ = ["kubernetes_cause"]
-
 
 def kubernetes_cause(finding: Finding) -> str | None:
     """Say what happened to it, by its kind and the name that `kubectl` shows."""

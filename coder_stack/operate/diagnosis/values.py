@@ -11,8 +11,6 @@ from typing import Any, cast
 
 from coder_stack.descriptors import DESCRIPTORS
 
-__all__ = ["ABSENT", "find", "is_secret", "is_unknown", "keys_of", "shown"]
-
 ABSENT = object()
 # How the engine writes what it will only know during an update, and what it must not show.
 _UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"

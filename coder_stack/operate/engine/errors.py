@@ -7,8 +7,6 @@ coderd/reasons.py stays at the front, so that users can look it up in docs/reaso
 import re
 from collections.abc import Iterable
 
-__all__ = ["LockedError", "OperationError", "lock_message", "operation_error"]
-
 
 class OperationError(Exception):
     """The operation failed; the message is one sentence for users."""

@@ -13,8 +13,6 @@ from pulumi.automation.events import EngineEvent, OpType, StepEventMetadata, Ste
 from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.operate.diagnosis.values import find, is_secret, is_unknown
 
-__all__ = ["EngineRun", "Properties", "Step", "read_events"]
-
 _STACK = "pulumi:pulumi:Stack"
 _NO_CHANGE = (OpType.SAME, OpType.READ, OpType.REFRESH)
 

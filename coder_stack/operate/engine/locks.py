@@ -10,8 +10,6 @@ from urllib.parse import unquote, urlsplit
 
 from coder_stack.operate.engine.errors import LockedError, lock_message
 
-__all__ = ["lock_folder", "raise_if_locked"]
-
 
 def lock_folder(backend: str, project: str, stack: str) -> Path | None:
     """Return the folder with the stack's locks; None if the backend is not a folder."""

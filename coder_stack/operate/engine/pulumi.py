@@ -24,8 +24,6 @@ from coder_stack.operate.engine.errors import LockedError, OperationError, opera
 from coder_stack.operate.engine.events import EngineRun, read_events
 from coder_stack.operate.engine.locks import lock_folder, raise_if_locked
 
-__all__ = ["AbortedError", "Project", "StackEngine"]
-
 # Enables --event-log, as the Automation API itself does.
 _ENABLE_EVENT_LOG = {"PULUMI_DEBUG_COMMANDS": "true"}
 _STACK_URN = "urn:pulumi:*::*::pulumi:pulumi:Stack::*"

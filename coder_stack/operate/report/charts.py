@@ -13,8 +13,6 @@ from coder_stack.conditions import Condition
 from coder_stack.operate.report.model import KeyAge, LicenseDates
 from coder_stack.operate.report.wording import as_utc
 
-__all__ = ["Bar", "Segment", "Tick", "Timeline", "age_bar", "shares", "timeline"]
-
 Tone = Literal["ok", "warn", "bad", "calm"]
 _ROTATE_SOON = 0.8
 _MARGIN = 0.12

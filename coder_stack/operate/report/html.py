@@ -16,8 +16,6 @@ from coder_stack.operate.report import charts, wording
 from coder_stack.operate.report.model import Difference, Report
 from coder_stack.operate.report.wording import as_utc
 
-__all__ = ["render"]
-
 _COMPONENT_TITLES = {"controlPlane": "Control plane", "operator": "Operator", "stack": "Stack"}
 _FAMILY_TITLES = {"provisioner": "Provisioners", "proxy": "Workspace proxies"}
 

@@ -22,8 +22,6 @@ from coder_stack.operate.report.wording import (
     summary,
 )  # fmt: skip
 
-__all__ = ["render"]
-
 _ICONS = {"clean": "✅", "drift": "⚠️", "error": "❌"}
 _ESCAPES = {ord(char): f"&#{ord(char)};" for char in "&<>\"'`|*_[]~\\$!#:"}
 _LINE_BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "↵")

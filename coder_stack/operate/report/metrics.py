@@ -12,8 +12,6 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from coder_stack.operate.report.model import Report
 from coder_stack.operate.report.wording import KINDS, as_utc, drifted, ignored
 
-__all__ = ["render"]
-
 _RESULTS = ("clean", "drift", "error")
 _STATUSES = ("True", "False", "Unknown")
 _HELP = {

@@ -13,19 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from coder_stack.conditions import Condition
 
-__all__ = [
-    "Difference",
-    "ExpiredRule",
-    "KeyAge",
-    "Kind",
-    "LicenseDates",
-    "ProxySummary",
-    "Report",
-    "ResourceReport",
-    "Result",
-    "schema_text",
-]
-
 Kind = Literal["changed", "missing", "replaced", "unexpected", "unknown"]
 Result = Literal["clean", "drift", "error"]
 

@@ -12,8 +12,6 @@ from pydantic import ValidationError
 from coder_stack.conditions import Condition
 from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxySummary
 
-__all__ = ["ReportFields", "parse_outputs"]
-
 
 class ReportFields(TypedDict):
     """The fields of a Report that come from outputs."""

@@ -13,8 +13,6 @@ from rich.text import Text
 
 from coder_stack.operate.report.model import Difference, Report, ResourceReport
 
-__all__ = ["days_left", "plain_lines", "print_reports"]
-
 _RESULT_COLOURS = {"clean": "green", "drift": "yellow", "error": "red"}
 _STATUS_COLOURS = {"True": "green", "False": "red", "Unknown": "yellow"}
 

@@ -10,21 +10,6 @@ from datetime import UTC, datetime
 from coder_stack.conditions import Condition
 from coder_stack.operate.report.model import Difference, Report, ResourceReport, Result
 
-__all__ = [
-    "KINDS",
-    "SECRET",
-    "as_utc",
-    "counted",
-    "days_between",
-    "drifted",
-    "failing_conditions",
-    "headline",
-    "ignored",
-    "overall_result",
-    "shown_values",
-    "summary",
-]
-
 KINDS = ("changed", "missing", "replaced", "unexpected", "unknown")
 SECRET = "[secret]"  # noqa: S105 - the mask, not a secret
 

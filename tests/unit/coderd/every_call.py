@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd
+from coder_stack.coderd.client import Coderd
 from tests.unit.coderd.fakes import ID, KEY, LICENSE, PASSWORD
 
 PASSWORD_ = SecretStr(PASSWORD)

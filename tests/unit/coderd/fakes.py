@@ -9,7 +9,10 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from coder_stack.coderd import Clock, Coderd, CoderdError, Connection, Deadlines
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection, Deadlines
+from coder_stack.coderd.errors import CoderdError
+from coder_stack.coderd.retry import Clock
 
 URL = "https://coder.test"
 TOKEN = "tokentoken-SECRETtokenSECRETtok42"

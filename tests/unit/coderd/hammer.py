@@ -14,7 +14,8 @@ from typing import TypeVar
 
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd, CoderdError, Conflict, NotFound
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, Conflict, NotFound
 
 __all__ = ["HammerReport", "hammer"]
 

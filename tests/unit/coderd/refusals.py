@@ -1,6 +1,6 @@
 """Coderd's error responses: the method, the response, and the error that it means."""
 
-from coder_stack.coderd import (
+from coder_stack.coderd.errors import (
     CoderdError,
     Conflict,
     DuplicateLicense,

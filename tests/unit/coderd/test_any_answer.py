@@ -7,7 +7,8 @@ import httpx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coder_stack.coderd import CoderdError, Deadlines
+from coder_stack.coderd.connection import Deadlines
+from coder_stack.coderd.errors import CoderdError
 from tests.unit.coderd.every_call import EVERY_CALL
 from tests.unit.coderd.fakes import SECRETS, FakeClock, coderd, shown
 from tests.unit.coderd.good_answers import GOOD

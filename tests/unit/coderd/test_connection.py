@@ -8,17 +8,15 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from coder_stack.coderd import (
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection, Deadlines, service_proxy_url
+from coder_stack.coderd.errors import (
     CertificateNotTrusted,
-    Coderd,
-    Connection,
-    Deadlines,
     InsecureConnection,
     InvalidConnection,
     InvalidRequest,
     KeyRejected,
     Unauthenticated,
-    service_proxy_url,
 )
 from tests.unit.coderd.every_call import CARRY_NO_SECRET, EVERY_CALL
 from tests.unit.coderd.fakes import (

@@ -2,7 +2,8 @@
 
 import pytest
 
-from coder_stack.coderd import InvalidConnection, forward_proxy, proxy_login
+from coder_stack.coderd.errors import InvalidConnection
+from coder_stack.coderd.forward_proxy import forward_proxy, proxy_login
 
 SERVER = "https://api.cluster.test:6443"
 PROXY = "http://proxy.test:3128"

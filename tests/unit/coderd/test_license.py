@@ -11,14 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coder_stack.coderd import (
-    LicenseRecord,
-    NotALicense,
-    find_license,
-    fingerprint,
-    license_problems,
-    read_license,
-)
+from coder_stack.coderd.license import NotALicense, find_license, fingerprint, read_license
+from coder_stack.coderd.license_problems import license_problems
+from coder_stack.coderd.models import LicenseRecord
 from tests.unit.coderd.fakes import ID, NOW, TIME
 from tests.unit.coderd.licenses import claims, license_text, signed
 

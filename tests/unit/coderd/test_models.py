@@ -9,7 +9,8 @@ import httpx
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from coder_stack.coderd import Coderd, EntitlementsRecord, Tier
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.models import EntitlementsRecord, Tier
 from tests.unit.coderd.every_call import EVERY_CALL
 from tests.unit.coderd.fakes import ID, PASSWORD, answer, coderd
 from tests.unit.coderd.good_answers import DAEMON, ENTITLEMENTS, GOOD, KEY_ITEM, PROXY

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from coder_stack.coderd import ApiServerRefused, NotFound, ProtocolError, Unavailable
+from coder_stack.coderd.errors import ApiServerRefused, NotFound, ProtocolError, Unavailable
 from tests.unit.coderd.every_call import CHANGE_SOMETHING, EVERY_CALL
 from tests.unit.coderd.fakes import FakeClock, always, answer, coderd, error_of, shown
 from tests.unit.coderd.refusals import GONE

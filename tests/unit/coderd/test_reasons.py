@@ -2,7 +2,9 @@
 
 import pytest
 
-from coder_stack.coderd import CoderdError, Reason, entitlements_reason, errors, license_reason
+from coder_stack.coderd import errors
+from coder_stack.coderd.errors import CoderdError
+from coder_stack.coderd.reasons import Reason, entitlements_reason, license_reason
 
 # Each error, its reason, and whether the same request fails again until somebody acts.
 LEAVES = [

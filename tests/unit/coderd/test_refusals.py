@@ -2,7 +2,7 @@
 
 import pytest
 
-from coder_stack.coderd import (
+from coder_stack.coderd.errors import (
     CoderdError,
     InvalidLicense,
     InvalidRequest,

@@ -8,10 +8,10 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from coder_stack.coderd import (
+from coder_stack.coderd.connection import Deadlines
+from coder_stack.coderd.errors import (
     AnswerLost,
     CoderdError,
-    Deadlines,
     ProtocolError,
     RateLimited,
     Unavailable,

@@ -13,16 +13,15 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from coder_stack.coderd import (
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection, Deadlines
+from coder_stack.coderd.errors import (
     AnswerLost,
     CertificateNotTrusted,
-    Coderd,
-    Connection,
-    Deadlines,
     InvalidConnection,
     Unavailable,
-    api_server_transport,
 )
+from coder_stack.coderd.transport import api_server_transport
 from tests.certificates import certificate
 from tests.unit.coderd.fakes import PASSWORD, TOKEN, error_of
 from tests.unit.coderd.good_answers import BUILD

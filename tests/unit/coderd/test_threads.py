@@ -11,7 +11,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from coder_stack.coderd import Deadlines, Unavailable
+from coder_stack.coderd.connection import Deadlines
+from coder_stack.coderd.errors import Unavailable
 from tests.unit.coderd.fakes import TIME, FakeClock, answer, coderd, message
 from tests.unit.coderd.good_answers import USER
 from tests.unit.coderd.hammer import hammer

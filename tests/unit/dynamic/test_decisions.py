@@ -2,14 +2,9 @@
 
 import pytest
 
-from coder_stack.coderd import (
-    EntitlementsRecord,
-    Feature,
-    ForbiddenByRole,
-    LicenseProblem,
-    RouteAbsent,
-    Unavailable,
-)
+from coder_stack.coderd.errors import ForbiddenByRole, RouteAbsent, Unavailable
+from coder_stack.coderd.license_problems import LicenseProblem
+from coder_stack.coderd.models import EntitlementsRecord, Feature
 from coder_stack.dynamic.entitlements import (
     EntitlementFacts,
     facts_of,

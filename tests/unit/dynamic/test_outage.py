@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd, CoderdError, NotFound, RateLimited, Unavailable
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.errors import CoderdError, NotFound, RateLimited, Unavailable
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.outage import BUDGET_SECONDS, COOLDOWN_SECONDS, OutageBudget

@@ -5,8 +5,12 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from coder_stack.coderd import BuildInfo, Clock, Coderd, Connection, ProtocolError, Unavailable
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection
+from coder_stack.coderd.errors import ProtocolError, Unavailable
+from coder_stack.coderd.models import BuildInfo
 from coder_stack.coderd.procedures.readiness import wait_until_ready
+from coder_stack.coderd.retry import Clock
 
 DEPLOYMENT = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import SecretStr
 
-from coder_stack.coderd import Unauthenticated
+from coder_stack.coderd.errors import Unauthenticated
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.session import ConnectionProps, Session, Sessions
 from coder_stack.settings import Settings, load

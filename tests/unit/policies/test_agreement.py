@@ -3,7 +3,7 @@
 import pytest
 
 from access_rules import needs_https
-from coder_stack.coderd import Connection
+from coder_stack.coderd.connection import Connection
 
 
 @pytest.mark.parametrize(

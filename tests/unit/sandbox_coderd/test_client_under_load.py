@@ -5,7 +5,8 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from coder_stack.coderd import Coderd, Connection, Deadlines
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection, Deadlines
 from sandbox.coderd.rules.state import ServerFlags
 from sandbox.coderd.server import Options, serving
 from tests.unit.coderd.hammer import hammer
