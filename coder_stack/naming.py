@@ -1,6 +1,6 @@
 """Names of Kubernetes objects: what makes a valid one, and the names that this program gives. Pure.
 
-Rules for names inside coderd are in coderd_names.py.
+Rules for names inside coderd are in coderd/names.py.
 """
 
 import hashlib

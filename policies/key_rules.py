@@ -1,6 +1,6 @@
 """Rules on provisioner keys: valid and unique names, distinct tags, rotation without a gap.
 
-Names and variables come from the program (coder_stack/coderd_names.py, environment.py).
+Names and variables come from the program (coder_stack/coderd/names.py, environment.py).
 """
 
 from collections import defaultdict
@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from coder_stack.coderd_names import key_name_fault
+from coder_stack.coderd.names import key_name_fault
 from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.environment import DAEMON_KEY, SET_BY_DAEMON_KEY
 from pod_specs import containers, has_pods, namespace_of

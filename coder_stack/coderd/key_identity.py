@@ -1,6 +1,6 @@
 """Decide whether a provisioner key is kept or rotated, and what it is called (K3, K5). Pure.
 
-Leaves alone coderd's rules for names (coderd_names.py) and how a key is created and deleted
+Leaves alone coderd's rules for names (coderd/names.py) and how a key is created and deleted
 (procedures/keys.py).
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from coder_stack.coderd_names import LONGEST_KEY_NAME
+from coder_stack.coderd.names import LONGEST_KEY_NAME
 
 _HASH = 10
 _SPREAD = 5

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from coder_stack.coderd.errors import NotEntitled
 from coder_stack.coderd.models import ProxyRecord, RegisteredProxy
+from coder_stack.coderd.names import proxy_name_fault
 from coder_stack.coderd.procedures.proxies import (
     ProxyTexts,
     change_proxy,
@@ -22,7 +23,6 @@ from coder_stack.coderd.procedures.proxies import (
     remove_proxy,
 )
 from coder_stack.coderd.reasons import Reason
-from coder_stack.coderd_names import proxy_name_fault
 from coder_stack.descriptors import WORKSPACE_PROXY
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.declared import Declared

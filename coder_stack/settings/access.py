@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from coder_stack.coderd_names import HYPHENATED, HYPHENATED_RULE
+from coder_stack.coderd.names import HYPHENATED, HYPHENATED_RULE
 from coder_stack.settings.part import (
     Clash,
     CoderName,

@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, core_schema
 
-from coder_stack.coderd_names import HYPHENATED, HYPHENATED_RULE
+from coder_stack.coderd.names import HYPHENATED, HYPHENATED_RULE
 from coder_stack.naming import LABEL, LABEL_RULE, MAX_LABEL
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from coder_stack.coderd_names import (
+from coder_stack.coderd.names import (
     HYPHENATED,
     HYPHENATED_RULE,
     LONGEST_ORGANIZATION_NAME,

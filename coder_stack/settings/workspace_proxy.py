@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from coder_stack.coderd_names import proxy_name_fault
+from coder_stack.coderd.names import proxy_name_fault
 from coder_stack.settings.control_plane import PodDisruptionBudget, Service
 from coder_stack.settings.part import Label, SecretKey, Shape, Url, WildcardHost, faultless
 from coder_stack.settings.workload import Image, Probe, WorkloadSettings

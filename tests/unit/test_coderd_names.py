@@ -2,7 +2,7 @@
 
 import pytest
 
-from coder_stack.coderd_names import key_name_fault, proxy_name_fault, tags_fault
+from coder_stack.coderd.names import key_name_fault, proxy_name_fault, tags_fault
 
 
 @pytest.mark.parametrize(

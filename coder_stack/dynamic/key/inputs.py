@@ -16,7 +16,7 @@ from coder_stack.coderd.key_identity import (
     canonical_tags,
     settle,
 )
-from coder_stack.coderd_names import key_name_fault, tags_fault
+from coder_stack.coderd.names import key_name_fault, tags_fault
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.licensed import LicensedInputs, must_stay
 from coder_stack.dynamic.runtime.props import Problem, PropsSecret

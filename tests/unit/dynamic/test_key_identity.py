@@ -15,7 +15,7 @@ from coder_stack.coderd.key_identity import (
     generated_name,
     settle,
 )
-from coder_stack.coderd_names import LONGEST_KEY_NAME, RESERVED_KEY_NAMES, key_name_fault
+from coder_stack.coderd.names import LONGEST_KEY_NAME, RESERVED_KEY_NAMES, key_name_fault
 
 TODAY = date(2026, 11, 16)
 SPEC = KeySpec(

@@ -1,7 +1,4 @@
-"""Coderd's rules for names of keys, proxies and organizations, and for tags (P2). Pure.
-
-Not in coderd/, whose import loads the HTTP client: settings and policies start without it.
-"""
+"""Coderd's rules for names of keys, proxies and organizations, and for tags (P2). Pure."""
 
 from collections.abc import Mapping
 
