@@ -15,7 +15,7 @@ from sandbox.coderd import csrf, responses, routes_table
 from sandbox.coderd.faults import Fault, Faults
 from sandbox.coderd.request_context import RequestContext, routed_path
 from sandbox.coderd.request_log import Entry, RequestLog, safe_path, safe_query
-from sandbox.coderd.responses import Response
+from sandbox.coderd.responses import HttpResponse
 from sandbox.coderd.router import BASE
 from sandbox.coderd.routes import controls
 from sandbox.coderd.rules.go_text import timestamp
@@ -59,12 +59,12 @@ class Application:
         else:
             await _send(response, send, without_body=ctx.method == "HEAD")
 
-    async def _respond(self, ctx: RequestContext, fault: Fault | None) -> Response | None:
+    async def _respond(self, ctx: RequestContext, fault: Fault | None) -> HttpResponse | None:
         """Return the response after faults; None closes the connection."""
         if fault and fault.kind == "delay":
             await asyncio.sleep(fault.seconds)
         route = self._router.pattern_of(ctx.routed_path)
-        response: Response | None
+        response: HttpResponse | None
         if fault and fault.kind in {"status", "garbage", "html"}:
             response = fault.response()
         elif fault and fault.kind == "drop_before":
@@ -88,18 +88,18 @@ class Application:
         self.log.add(entry)
         return response
 
-    def _work(self, ctx: RequestContext) -> Response:
+    def _work(self, ctx: RequestContext) -> HttpResponse:
         self.state.refresh_if_due()
         response = csrf.refusal(ctx) or self._guarded(ctx, self._route)
         response.headers.extend(ctx.response_headers)
         return _dressed(response, ctx)
 
-    def _route(self, ctx: RequestContext) -> Response:
+    def _route(self, ctx: RequestContext) -> HttpResponse:
         if ctx.path == "/healthz":
             return responses.plain(200, "OK")
         if not (ctx.path == BASE or ctx.path.startswith(f"{BASE}/")):
             # The dashboard returns a page for every other path.
-            return Response(200, _PAGE, [("Content-Type", "text/html; charset=utf-8")])
+            return HttpResponse(200, _PAGE, [("Content-Type", "text/html; charset=utf-8")])
         flags = self.state.flags
         self._limit(ctx, self._api_limit, flags.api_rate_limit)
         if ctx.routed_path == _LOGIN and ctx.method == "POST":
@@ -117,8 +117,8 @@ class Application:
             raise RefusalError(429, decision.message)
 
     def _guarded(
-        self, ctx: RequestContext, serve: Callable[[RequestContext], Response]
-    ) -> Response:
+        self, ctx: RequestContext, serve: Callable[[RequestContext], HttpResponse]
+    ) -> HttpResponse:
         try:
             return serve(ctx)
         except RefusalError as refusal:
@@ -144,7 +144,7 @@ class Application:
         )
 
 
-def _dressed(response: Response, ctx: RequestContext) -> Response:
+def _dressed(response: HttpResponse, ctx: RequestContext) -> HttpResponse:
     """Add the headers of every response of coderd."""
     response.headers += [
         ("X-Coder-Build-Version", ctx.state.flags.version),
@@ -160,7 +160,7 @@ def _dressed(response: Response, ctx: RequestContext) -> Response:
     return response
 
 
-async def _send(response: Response, send: Send, *, without_body: bool = False) -> None:
+async def _send(response: HttpResponse, send: Send, *, without_body: bool = False) -> None:
     headers = [
         (name.lower().encode("latin-1"), v.encode("latin-1", "replace"))
         for name, v in response.headers

@@ -7,7 +7,7 @@ It passes if a header repeats the cookie's value or holds another credential. Ot
 import re
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, plain
+from sandbox.coderd.responses import HttpResponse, plain
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules.sessions import SESSION_COOKIE
 
@@ -27,7 +27,7 @@ _BROKEN = (
 )
 
 
-def refusal(ctx: RequestContext) -> Response | None:
+def refusal(ctx: RequestContext) -> HttpResponse | None:
     """Return the 400, or None if the request may pass."""
     if ctx.method in _SAFE or not ctx.path.startswith("/api") or _EXEMPT.search(ctx.path):
         return None

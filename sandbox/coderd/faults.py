@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import cast
 
-from sandbox.coderd.responses import Response
+from sandbox.coderd.responses import HttpResponse
 
 KINDS = ("status", "delay", "drop_before", "drop_after", "garbage", "html")
 _HTML = (
@@ -53,23 +53,23 @@ class Fault:
         """Return whether it applies to no further request."""
         return 0 <= self.count <= self.struck
 
-    def response(self) -> Response:
+    def response(self) -> HttpResponse:
         """Return the response to send instead of the real one."""
         headers = list(self.headers.items())
         if self.kind == "garbage":
-            return Response(
+            return HttpResponse(
                 200,
                 b'{"message": "cut off in the mi',
                 [("Content-Type", "application/json"), *headers],
             )
         if self.kind == "html":
             status = self.status if self.status != 503 else 502
-            return Response(status, _HTML, [("Content-Type", "text/html"), *headers])
+            return HttpResponse(status, _HTML, [("Content-Type", "text/html"), *headers])
         raw = self.body.encode() if isinstance(self.body, str) else b""
         kind = "text/plain; charset=utf-8"
         if self.body is not None and not isinstance(self.body, str):
             raw, kind = json.dumps(self.body).encode(), "application/json; charset=utf-8"
-        return Response(self.status, raw, [("Content-Type", kind), *headers])
+        return HttpResponse(self.status, raw, [("Content-Type", kind), *headers])
 
 
 class Faults:

@@ -16,7 +16,7 @@ JSON_TYPE = "application/json; charset=utf-8"
 
 
 @dataclass
-class Response:
+class HttpResponse:
     """An HTTP response."""
 
     status: int
@@ -24,22 +24,22 @@ class Response:
     headers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
-def as_json(status: int, value: object) -> Response:
+def as_json(status: int, value: object) -> HttpResponse:
     """Build a JSON response; coderd writes an empty list as `null`."""
-    return Response(status, encode(value), [("Content-Type", JSON_TYPE)])
+    return HttpResponse(status, encode(value), [("Content-Type", JSON_TYPE)])
 
 
-def message(status: int, text: str) -> Response:
+def message(status: int, text: str) -> HttpResponse:
     """Build a response with a message only."""
     return as_json(status, {"message": text})
 
 
-def plain(status: int, text: str) -> Response:
+def plain(status: int, text: str) -> HttpResponse:
     """Build a plain text response, as Go's http.Error does."""
-    return Response(status, text.encode(), [("Content-Type", "text/plain; charset=utf-8")])
+    return HttpResponse(status, text.encode(), [("Content-Type", "text/plain; charset=utf-8")])
 
 
-def refused(refusal: RefusalError) -> Response:
+def refused(refusal: RefusalError) -> HttpResponse:
     """Build an error response without empty fields."""
     body: dict[str, object] = {"message": refusal.message}
     if refusal.detail:

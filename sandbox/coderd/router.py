@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response
+from sandbox.coderd.responses import HttpResponse
 from sandbox.coderd.rules.refusal import NoSuchRouteError
 
 Guard = Callable[[RequestContext], None]
-Handler = Callable[[RequestContext], Response]
+Handler = Callable[[RequestContext], HttpResponse]
 BASE = "/api/v2"
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
 # These segments are routes: a proxy named `me` or an API key `tokens` cannot be addressed.
@@ -62,7 +62,7 @@ class Router:
         expression = re.compile(_expression(pattern) + ending)
         self.endpoints.append(Endpoint(method, pattern, expression, guards, handler))
 
-    def serve(self, ctx: RequestContext) -> tuple[Response, str]:
+    def serve(self, ctx: RequestContext) -> tuple[HttpResponse, str]:
         """Handle a request; return the response and the matched pattern."""
         other_methods: list[Endpoint] = []
         for endpoint in self.endpoints:
@@ -79,7 +79,7 @@ class Router:
         self._pass_mount(ctx)
         if other_methods:
             allowed = [("Allow", endpoint.method) for endpoint in other_methods]
-            return Response(405, headers=allowed), other_methods[0].pattern
+            return HttpResponse(405, headers=allowed), other_methods[0].pattern
         raise NoSuchRouteError
 
     def pattern_of(self, path: str) -> str:

@@ -33,7 +33,7 @@ from sandbox.kubernetes_plugin.values import (
 
 
 @dataclass(frozen=True)
-class NameWish:
+class NamingRequest:
     """The engine's instructions for naming a resource without a name."""
 
     seed: bytes = b""
@@ -57,7 +57,7 @@ class Checker:
     mutability: Mutability
     is_namespaced: Callable[[Kind], bool]
 
-    def check(self, urn: Urn, old: Object, new: Object, wish: NameWish) -> Object:
+    def check(self, urn: Urn, old: Object, new: Object, naming_request: NamingRequest) -> Object:
         """Return the inputs to apply and store; secrets stay secret."""
         _refuse_unsupported(urn, new)
         inputs = normalise(checkpoint.to_server(reveal_object(new)))
@@ -66,7 +66,9 @@ class Checker:
                 "`metadata.generateName` is not supported with server-side apply; set a name"
             )
         inputs = naming.keep_name(inputs, checkpoint.to_server(reveal_object(old)))
-        inputs = naming.give_name(inputs, urn.name, wish.seed, wish.proposed, wish.mode)
+        inputs = naming.give_name(
+            inputs, urn.name, naming_request.seed, naming_request.proposed, naming_request.mode
+        )
         missing = dig(inputs, "metadata", "namespace") in (None, "")
         if missing and self.is_namespaced(kind_of(inputs)):
             inputs = with_metadata(inputs, namespace=self.default_namespace)

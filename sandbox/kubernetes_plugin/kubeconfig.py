@@ -17,7 +17,7 @@ from sandbox.kubernetes_plugin.values import Object, as_list, as_object, as_text
 
 
 @dataclass(frozen=True)
-class LoadedKubeconfig:
+class ProviderKubeconfig:
     """A parsed kubeconfig, and the folder that its relative paths refer to."""
 
     content: Object
@@ -44,7 +44,7 @@ def _named(content: Object, section: str, name: str, part: str) -> Object:
     return {}
 
 
-def load(option: str) -> LoadedKubeconfig:
+def load(option: str) -> ProviderKubeconfig:
     """Read the option, or the default files if it is empty."""
     if not option:
         return _default()
@@ -54,14 +54,16 @@ def load(option: str) -> LoadedKubeconfig:
     except OSError:  # too long for a file name: contents on one line
         is_file = False
     if path is not None and is_file:
-        return LoadedKubeconfig(_parse(path.read_text(), f'kubeconfig "{path}"'), str(path.parent))
+        return ProviderKubeconfig(
+            _parse(path.read_text(), f'kubeconfig "{path}"'), str(path.parent)
+        )
     content = _parse(option, "the provider option `kubeconfig`")
     if not content:
         raise Unreachable(f'kubeconfig "{option[:200]}" is neither a file nor a kubeconfig')
-    return LoadedKubeconfig(content, str(Path.cwd()))
+    return ProviderKubeconfig(content, str(Path.cwd()))
 
 
-def _default() -> LoadedKubeconfig:
+def _default() -> ProviderKubeconfig:
     listed = os.environ.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
     paths = [Path(part).expanduser() for part in listed.split(os.pathsep) if part]
     found = [path for path in paths if path.is_file()]
@@ -78,7 +80,7 @@ def _default() -> LoadedKubeconfig:
                 merged[key] = [*present, *value]
             elif not present:
                 merged[key] = value
-    return LoadedKubeconfig(merged, str(found[0].parent))
+    return ProviderKubeconfig(merged, str(found[0].parent))
 
 
 def _parse(text: str, source: str) -> Object:
@@ -90,7 +92,7 @@ def _parse(text: str, source: str) -> Object:
         raise Unreachable(f"{source} is not valid YAML") from error
 
 
-def client_configuration(kubeconfig: LoadedKubeconfig, context: str, cluster: str) -> Any:
+def client_configuration(kubeconfig: ProviderKubeconfig, context: str, cluster: str) -> Any:
     """Return the configuration of the `kubernetes` package."""
     from kubernetes.client.configuration import Configuration  # noqa: PLC0415 - slow, see above
     from kubernetes.config.config_exception import ConfigException  # noqa: PLC0415

@@ -9,7 +9,7 @@ from typing import Final
 from sandbox.kubernetes_plugin import checkpoint, naming
 from sandbox.kubernetes_plugin.api import Api
 from sandbox.kubernetes_plugin.applying import Applier
-from sandbox.kubernetes_plugin.checking import Checker, NameWish, Plan
+from sandbox.kubernetes_plugin.checking import Checker, NamingRequest, Plan
 from sandbox.kubernetes_plugin.deleting import Deleter
 from sandbox.kubernetes_plugin.engine_log import EngineLog
 from sandbox.kubernetes_plugin.errors import (
@@ -66,12 +66,12 @@ class KubernetesProvider:
             self._is_namespaced,
         )
 
-    def check(self, urn: Urn, old: Object, new: Object, wish: NameWish) -> Object:
+    def check(self, urn: Urn, old: Object, new: Object, naming_request: NamingRequest) -> Object:
         """Complete the inputs; return the old ones if an unreachable cluster is to be skipped."""
         if self._skips_unreachable and old:
             self._log.warning(urn.text, "the cluster is unreachable: the resource is skipped")
             return old
-        return self._checker.check(urn, old, new, wish)
+        return self._checker.check(urn, old, new, naming_request)
 
     def diff(self, state: Object, new: Object, ignored: Iterable[str]) -> Plan:
         """Compare the new inputs with the state."""

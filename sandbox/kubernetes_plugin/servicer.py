@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from sandbox.kubernetes_plugin import configuring, naming
-from sandbox.kubernetes_plugin.checking import NameWish
+from sandbox.kubernetes_plugin.checking import NamingRequest
 from sandbox.kubernetes_plugin.engine_log import EngineLog
 from sandbox.kubernetes_plugin.errors import PluginError
 from sandbox.kubernetes_plugin.provider import KubernetesProvider
@@ -106,13 +106,13 @@ class Servicer(_services.ResourceProviderServicer):
 
         def answer() -> Any:
             autonaming = request.autonaming
-            wish = NameWish(
+            naming_request = NamingRequest(
                 bytes(request.randomSeed),
                 str(autonaming.proposed_name),
                 naming.Mode(autonaming.mode),
             )
             inputs = self._configured().check(
-                Urn(request.urn), decode(request.olds), decode(request.news), wish
+                Urn(request.urn), decode(request.olds), decode(request.news), naming_request
             )
             return _pb.CheckResponse(inputs=struct(inputs))
 

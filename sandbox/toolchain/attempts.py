@@ -27,7 +27,7 @@ class SourceAttempts:
         others = ", ".join(also)
         or_path = f", or put {self.tool.name} on PATH" if self.tool.probe else ""
         lines = [
-            f"{self.tool.name} {self.tool.version} cannot be had"
+            f"{self.tool.name} {self.tool.version} cannot be installed"
             + (f" (nor can {others})" if others else "")
             + ":",
             *(f"  {source}: {why}" for source, why in self.failures),

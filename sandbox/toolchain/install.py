@@ -117,7 +117,7 @@ class Toolchain:
             with self._locked():
                 return install()
         except SourceUnavailable as why:
-            raise ToolchainError(f"{name} cannot be had: {why}.") from None
+            raise ToolchainError(f"{name} cannot be installed: {why}.") from None
 
     @contextmanager
     def _locked(self) -> Generator[None]:
@@ -202,7 +202,7 @@ class Toolchain:
                 )
             except SourceUnavailable as also:
                 raise SourceUnavailable(
-                    f"found, but {names} cannot be had ({why}; {also})"
+                    f"found, but {names} cannot be installed ({why}; {also})"
                 ) from None
 
     def _try_release(self, tool: Tool, tried: SourceAttempts) -> Installed | None:

@@ -110,7 +110,7 @@ class PluginFinder:
     def _stand_in(self, reason: str) -> PluginChoice:
         if not os.access(self.stand_in / EXECUTABLE, os.X_OK):
             raise ToolchainError(
-                f"{EXECUTABLE} {self.version} cannot be had: {reason}, "
+                f"{EXECUTABLE} {self.version} cannot be installed: {reason}, "
                 f"and there is no stand-in in {self.stand_in}."
             )
         return PluginChoice("stand-in", self.version, self.stand_in, reason)

@@ -10,7 +10,7 @@ from typing import cast
 from sandbox.coderd.faults import FaultError, Faults
 from sandbox.coderd.request_context import RequestContext
 from sandbox.coderd.request_log import RequestLog
-from sandbox.coderd.responses import Response, as_json
+from sandbox.coderd.responses import HttpResponse, as_json
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import (
     daemons,
@@ -46,7 +46,7 @@ class Controls:
         self._log = log
         self._faults = faults
 
-    def serve(self, ctx: RequestContext) -> Response:
+    def serve(self, ctx: RequestContext) -> HttpResponse:
         """Handle a request by its method and path."""
         handlers = {
             ("GET", "/requests"): self._requests,
@@ -71,34 +71,34 @@ class Controls:
             raise RefusalError(404, f"The simulation has no control {ctx.method} {ctx.path}.")
         return handler(ctx)
 
-    def _requests(self, _ctx: RequestContext) -> Response:
+    def _requests(self, _ctx: RequestContext) -> HttpResponse:
         return as_json(200, self._log.to_json())
 
-    def _forget(self, _ctx: RequestContext) -> Response:
+    def _forget(self, _ctx: RequestContext) -> HttpResponse:
         self._log.clear()
-        return Response(204)
+        return HttpResponse(204)
 
-    def _show_faults(self, _ctx: RequestContext) -> Response:
+    def _show_faults(self, _ctx: RequestContext) -> HttpResponse:
         return as_json(200, self._faults.to_json())
 
-    def _add_faults(self, ctx: RequestContext) -> Response:
+    def _add_faults(self, ctx: RequestContext) -> HttpResponse:
         try:
             self._faults.add(_json(ctx))
         except FaultError as error:
             raise RefusalError(400, "That is no fault.", str(error)) from error
         return as_json(201, self._faults.to_json())
 
-    def _clear_faults(self, _ctx: RequestContext) -> Response:
+    def _clear_faults(self, _ctx: RequestContext) -> HttpResponse:
         self._faults.clear()
-        return Response(204)
+        return HttpResponse(204)
 
 
-def _clock(ctx: RequestContext) -> Response:
+def _clock(ctx: RequestContext) -> HttpResponse:
     offset = ctx.state.clock.offset.total_seconds()
     return as_json(200, {"now": timestamp(ctx.state.now()), "offset_seconds": offset})
 
 
-def _move_clock(ctx: RequestContext) -> Response:
+def _move_clock(ctx: RequestContext) -> HttpResponse:
     """Take `{"set": "<RFC 3339>"}`, `{"advance_seconds": n}` or `{"reset": true}`."""
     given = _object(ctx)
     try:
@@ -118,7 +118,7 @@ def _move_clock(ctx: RequestContext) -> Response:
     return _clock(ctx)
 
 
-def _set(ctx: RequestContext) -> Response:
+def _set(ctx: RequestContext) -> HttpResponse:
     """Change the given server flags."""
     given = _object(ctx)
     flags = ctx.state.flags
@@ -131,7 +131,7 @@ def _set(ctx: RequestContext) -> Response:
     return as_json(200, {name: getattr(flags, name) for name in names})
 
 
-def _add_user(ctx: RequestContext) -> Response:
+def _add_user(ctx: RequestContext) -> HttpResponse:
     """Take `{"username", "password"?, "roles"?, "organizations"?: {"<id or name>": [roles]}}`.
 
     The response contains a long-lived session token of the new user.
@@ -156,7 +156,7 @@ def _add_user(ctx: RequestContext) -> Response:
     return as_json(201, {"id": user.id, "email": user.email, "token": token})
 
 
-def _session(ctx: RequestContext) -> Response:
+def _session(ctx: RequestContext) -> HttpResponse:
     """Create a session of the first owner."""
     records = ctx.state.records
     owner = next((u for u in records.users.values() if permissions.OWNER in u.roles), None)
@@ -166,7 +166,7 @@ def _session(ctx: RequestContext) -> Response:
     return as_json(201, {"username": owner.username, "token": token})
 
 
-def _rewrite_tags(ctx: RequestContext) -> Response:
+def _rewrite_tags(ctx: RequestContext) -> HttpResponse:
     """Take `{"key_id", "tags"}`, and edit the database: coderd has no such request."""
     given = _object(ctx)
     key = ctx.state.records.provisioner_keys.get(str(given.get("key_id")))
@@ -177,7 +177,7 @@ def _rewrite_tags(ctx: RequestContext) -> Response:
     return as_json(200, {"name": key.name, "tags": key.tags})
 
 
-def _daemon_seen(ctx: RequestContext) -> Response:
+def _daemon_seen(ctx: RequestContext) -> HttpResponse:
     """Take `{"name", "version"?}` with a provisioner key: connect a daemon, or send its heartbeat.
 
     The checks are those of `serve` in routes/daemons.py.
@@ -196,15 +196,15 @@ def _daemon_seen(ctx: RequestContext) -> Response:
     return as_json(200, {"id": daemon.id, "name": daemon.name, "key": ctx.key.name})
 
 
-def _daemon_gone(ctx: RequestContext) -> Response:
+def _daemon_gone(ctx: RequestContext) -> HttpResponse:
     """Disconnect the daemon `?name=…` with this key."""
     auth.key_presented(ctx)
     if not daemons.gone(ctx.state, ctx.key, ctx.query.get("name", "")):
         raise RefusalError(404, "No such daemon has this key.")
-    return Response(204)
+    return HttpResponse(204)
 
 
-def _add_workspace(ctx: RequestContext) -> Response:
+def _add_workspace(ctx: RequestContext) -> HttpResponse:
     """Take `{"organization", "name"?}`, and create a workspace there."""
     given = _object(ctx)
     organization = organizations.find_organization(
@@ -215,14 +215,14 @@ def _add_workspace(ctx: RequestContext) -> Response:
     return as_json(201, {"id": workspace.id, "organization_id": organization.id})
 
 
-def _remove_workspace(ctx: RequestContext) -> Response:
+def _remove_workspace(ctx: RequestContext) -> HttpResponse:
     """Delete the workspace `?id=…`."""
     if ctx.state.records.workspaces.pop(ctx.query.get("id", ""), None) is None:
         raise RefusalError(404, "No workspace has this id.")
-    return Response(204)
+    return HttpResponse(204)
 
 
-def _state(ctx: RequestContext) -> Response:
+def _state(ctx: RequestContext) -> HttpResponse:
     """Summarize the state without secrets."""
     state, records = ctx.state, ctx.state.records
     names = {o.id: o.name for o in records.organizations.values()}

@@ -4,7 +4,7 @@
 """
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json, plain
+from sandbox.coderd.responses import HttpResponse, as_json, plain
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.routes.daemon_query import read_filter
@@ -35,7 +35,7 @@ def add_enterprise_routes(router: Router) -> None:
     router.add("GET", f"{_DAEMONS}/serve", serve, *guards)
 
 
-def list_daemons(ctx: RequestContext) -> Response:
+def list_daemons(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/provisionerdaemons."""
     state, organization = ctx.state, ctx.organization
     if not ctx.actor.may_read_provisioner_jobs(organization.id):
@@ -77,7 +77,7 @@ def daemon_presented(ctx: RequestContext) -> None:
         raise RefusalError(401, message)
 
 
-def serve(ctx: RequestContext) -> Response:
+def serve(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/provisionerdaemons/serve, up to the upgrade."""
     sent_tags = _sent_tags(ctx)
     kinds = ctx.query.getlist("provisioner")

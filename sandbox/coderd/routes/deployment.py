@@ -1,7 +1,7 @@
 """Build information, the API's root, and the scopes."""
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json, message
+from sandbox.coderd.responses import HttpResponse, as_json, message
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import daemons, scopes
@@ -15,12 +15,12 @@ def add_routes(router: Router) -> None:
     router.add("GET", "/auth/scopes", list_scopes, auth.signed_in)
 
 
-def root(_ctx: RequestContext) -> Response:
+def root(_ctx: RequestContext) -> HttpResponse:
     """Handle GET /api/v2."""
     return message(200, "👋")
 
 
-def build_info(ctx: RequestContext) -> Response:
+def build_info(ctx: RequestContext) -> HttpResponse:
     """Handle GET /buildinfo."""
     state = ctx.state
     return as_json(
@@ -39,6 +39,6 @@ def build_info(ctx: RequestContext) -> Response:
     )
 
 
-def list_scopes(_ctx: RequestContext) -> Response:
+def list_scopes(_ctx: RequestContext) -> HttpResponse:
     """Handle GET /auth/scopes."""
     return as_json(200, {"external": list(scopes.EXTERNAL)})

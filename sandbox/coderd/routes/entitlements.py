@@ -1,7 +1,7 @@
 """Entitlements, which need no authentication."""
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json
+from sandbox.coderd.responses import HttpResponse, as_json
 from sandbox.coderd.router import Router
 from sandbox.coderd.rules.features import FeatureGrant
 from sandbox.coderd.rules.go_text import timestamp
@@ -12,7 +12,7 @@ def add_routes(router: Router) -> None:
     router.add("GET", "/entitlements", show_entitlements)
 
 
-def show_entitlements(ctx: RequestContext) -> Response:
+def show_entitlements(ctx: RequestContext) -> HttpResponse:
     """Handle GET /entitlements."""
     known = ctx.state.entitlements
     return as_json(

@@ -1,7 +1,7 @@
 """Organizations; only the enterprise build creates, changes and deletes them."""
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json, message
+from sandbox.coderd.responses import HttpResponse, as_json, message
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, organizations
@@ -27,32 +27,32 @@ def add_enterprise_routes(router: Router) -> None:
     router.add("DELETE", "/organizations/{organization}", delete_organization, *one)
 
 
-def list_organizations(ctx: RequestContext) -> Response:
+def list_organizations(ctx: RequestContext) -> HttpResponse:
     """Handle GET /organizations."""
     found = organizations.list_organizations(ctx.state, ctx.actor)
     return as_json(200, [to_json(organization) for organization in found])
 
 
-def show_organization(ctx: RequestContext) -> Response:
+def show_organization(ctx: RequestContext) -> HttpResponse:
     """Handle GET /organizations/{organization}."""
     return as_json(200, to_json(ctx.organization))
 
 
-def create_organization(ctx: RequestContext) -> Response:
+def create_organization(ctx: RequestContext) -> HttpResponse:
     """Handle POST /organizations."""
     request = body.read(ctx.body, organizations.NEW_ORGANIZATION)
     created = organizations.create_organization(ctx.state, ctx.actor, request)
     return as_json(201, to_json(created))
 
 
-def change_organization(ctx: RequestContext) -> Response:
+def change_organization(ctx: RequestContext) -> HttpResponse:
     """Handle PATCH /organizations/{organization}."""
     request = body.read(ctx.body, organizations.CHANGED_ORGANIZATION)
     changed = organizations.change_organization(ctx.state, ctx.actor, ctx.organization, request)
     return as_json(200, to_json(changed))
 
 
-def delete_organization(ctx: RequestContext) -> Response:
+def delete_organization(ctx: RequestContext) -> HttpResponse:
     """Handle DELETE /organizations/{organization}."""
     organizations.delete_organization(ctx.state, ctx.actor, ctx.organization)
     return message(200, "Organization has been deleted.")

@@ -1,7 +1,7 @@
 """Provisioner keys: managed by users, and looked up by daemons."""
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json
+from sandbox.coderd.responses import HttpResponse, as_json
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.routes.daemons import to_json as daemon_to_json
@@ -32,25 +32,25 @@ def key_of_path(ctx: RequestContext) -> None:
     ctx.known_key = found
 
 
-def own_key(ctx: RequestContext) -> Response:
+def own_key(ctx: RequestContext) -> HttpResponse:
     """Handle GET /provisionerkeys/{anything}: coderd ignores the path's value."""
     return as_json(200, to_json(ctx.key))
 
 
-def list_keys(ctx: RequestContext) -> Response:
+def list_keys(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/provisionerkeys."""
     found = provisioner_keys.list_keys(ctx.state, ctx.actor, ctx.organization)
     return as_json(200, [to_json(key) for key in found])
 
 
-def create_key(ctx: RequestContext) -> Response:
+def create_key(ctx: RequestContext) -> HttpResponse:
     """Handle POST …/provisionerkeys: return only the secret."""
     request = body.read(ctx.body, provisioner_keys.NEW_KEY)
     secret = provisioner_keys.create_key(ctx.state, ctx.actor, ctx.organization, request)
     return as_json(201, {"key": secret})
 
 
-def keys_with_daemons(ctx: RequestContext) -> Response:
+def keys_with_daemons(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/provisionerkeys/daemons, reserved keys included."""
     state, organization = ctx.state, ctx.organization
     reserved = provisioner_keys.reserved_keys(state, organization)
@@ -64,10 +64,10 @@ def keys_with_daemons(ctx: RequestContext) -> Response:
     return as_json(200, rows)
 
 
-def delete_key(ctx: RequestContext) -> Response:
+def delete_key(ctx: RequestContext) -> HttpResponse:
     """Handle DELETE …/provisionerkeys/{name}."""
     provisioner_keys.delete_key(ctx.state, ctx.actor, ctx.key)
-    return Response(204)
+    return HttpResponse(204)
 
 
 def to_json(key: ProvisionerKeyRow) -> dict[str, object]:

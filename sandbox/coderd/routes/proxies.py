@@ -4,7 +4,7 @@ The license is checked before any credential.
 """
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json, message
+from sandbox.coderd.responses import HttpResponse, as_json, message
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, proxies
@@ -37,38 +37,38 @@ def add_routes(router: Router) -> None:
     router.add("DELETE", _ONE, delete, *one)
 
 
-def create(ctx: RequestContext) -> Response:
+def create(ctx: RequestContext) -> HttpResponse:
     """Handle POST /workspaceproxies."""
     request = body.read(ctx.body, proxies.NEW_PROXY)
     proxy, token = proxies.create_proxy(ctx.state, ctx.actor, request)
     return as_json(201, {"proxy": to_json(ctx, proxy), "proxy_token": token})
 
 
-def list_all(ctx: RequestContext) -> Response:
+def list_all(ctx: RequestContext) -> HttpResponse:
     """Handle GET /workspaceproxies: the primary first."""
     found = proxies.list_proxies(ctx.state)
     return as_json(200, {"regions": [to_json(ctx, proxy) for proxy in found]})
 
 
-def show(ctx: RequestContext) -> Response:
+def show(ctx: RequestContext) -> HttpResponse:
     """Handle GET /workspaceproxies/{p}."""
     return as_json(200, to_json(ctx, ctx.proxy))
 
 
-def change(ctx: RequestContext) -> Response:
+def change(ctx: RequestContext) -> HttpResponse:
     """Handle PATCH /workspaceproxies/{p}; coderd requires an id in the body and ignores it."""
     request = body.read(ctx.body, proxies.CHANGED_PROXY)
     proxy, token = proxies.change_proxy(ctx.state, ctx.actor, ctx.proxy, request)
     return as_json(200, {"proxy": to_json(ctx, proxy), "proxy_token": token})
 
 
-def delete(ctx: RequestContext) -> Response:
+def delete(ctx: RequestContext) -> HttpResponse:
     """Handle DELETE /workspaceproxies/{p}."""
     proxies.delete_proxy(ctx.state, ctx.actor, ctx.proxy)
     return message(200, "Proxy has been deleted!")
 
 
-def register(ctx: RequestContext) -> Response:
+def register(ctx: RequestContext) -> HttpResponse:
     """Handle POST /workspaceproxies/me/register."""
     request = body.read(ctx.body, proxies.REGISTRATION)
     replica = proxies.register(ctx.state, ctx.proxy, request)
@@ -89,13 +89,13 @@ def register(ctx: RequestContext) -> Response:
     )
 
 
-def deregister(ctx: RequestContext) -> Response:
+def deregister(ctx: RequestContext) -> HttpResponse:
     """Handle POST /workspaceproxies/me/deregister."""
     proxies.deregister(ctx.state, body.read(ctx.body, proxies.DEREGISTRATION))
-    return Response(204)
+    return HttpResponse(204)
 
 
-def crypto_keys(ctx: RequestContext) -> Response:
+def crypto_keys(ctx: RequestContext) -> HttpResponse:
     """Handle GET /workspaceproxies/me/crypto-keys: the simulation has none."""
     feature = ctx.query.get("feature", "")
     if not feature:
@@ -105,9 +105,9 @@ def crypto_keys(ctx: RequestContext) -> Response:
     return as_json(200, {"crypto_keys": []})
 
 
-def coordinate(_ctx: RequestContext) -> Response:
+def coordinate(_ctx: RequestContext) -> HttpResponse:
     """Handle GET /workspaceproxies/me/coordinate: the simulation has no websocket."""
-    return Response(426)
+    return HttpResponse(426)
 
 
 def to_json(ctx: RequestContext, proxy: ProxyRow) -> dict[str, object]:

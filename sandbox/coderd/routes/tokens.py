@@ -1,7 +1,7 @@
 """API keys and tokens."""
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json
+from sandbox.coderd.responses import HttpResponse, as_json
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, scopes, sessions, tokens
@@ -24,7 +24,7 @@ def add_routes(router: Router) -> None:
     router.add("DELETE", "/users/{user}/keys/{keyid}", delete_key, *account)
 
 
-def create_session(ctx: RequestContext) -> Response:
+def create_session(ctx: RequestContext) -> HttpResponse:
     """Handle POST …/keys: create a session key, as the CLI's login does."""
     if not ctx.actor.may_use_keys_of(ctx.user.id):
         raise RefusalError(500, "Failed to create API key.", f"insert API key: {RBAC_FORBIDDEN}")
@@ -33,13 +33,13 @@ def create_session(ctx: RequestContext) -> Response:
     return as_json(201, {"key": key})
 
 
-def create_token(ctx: RequestContext) -> Response:
+def create_token(ctx: RequestContext) -> HttpResponse:
     """Handle POST …/keys/tokens."""
     request = body.read(ctx.body, tokens.NEW_TOKEN)
     return as_json(201, {"key": tokens.create_token(ctx.state, ctx.actor, ctx.user, request)})
 
 
-def list_tokens(ctx: RequestContext) -> Response:
+def list_tokens(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/keys/tokens: `null` if there is none."""
     try:
         everybody = parse_bool(ctx.query.get("include_all", ""))
@@ -51,27 +51,27 @@ def list_tokens(ctx: RequestContext) -> Response:
     return as_json(200, items or None)
 
 
-def token_config(ctx: RequestContext) -> Response:
+def token_config(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/keys/tokens/tokenconfig, in nanoseconds."""
     longest = tokens.longest_lifetime(ctx.user)
     return as_json(200, {"max_token_lifetime": int(longest.total_seconds()) * 10**9})
 
 
-def token_by_name(ctx: RequestContext) -> Response:
+def token_by_name(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/keys/tokens/{name}."""
     found = tokens.token_by_name(ctx.state, ctx.actor, ctx.user, ctx.params["name"])
     return as_json(200, to_json(found))
 
 
-def key_by_id(ctx: RequestContext) -> Response:
+def key_by_id(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/keys/{id}."""
     return as_json(200, to_json(tokens.key_by_id(ctx.state, ctx.actor, ctx.params["keyid"])))
 
 
-def delete_key(ctx: RequestContext) -> Response:
+def delete_key(ctx: RequestContext) -> HttpResponse:
     """Handle DELETE …/keys/{id}."""
     tokens.delete_key(ctx.state, ctx.actor, ctx.params["keyid"])
-    return Response(204)
+    return HttpResponse(204)
 
 
 def to_json(key: ApiKeyRow) -> dict[str, object]:

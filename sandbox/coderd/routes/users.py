@@ -1,7 +1,7 @@
 """The first user, login and logout, accounts."""
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json, message
+from sandbox.coderd.responses import HttpResponse, as_json, message
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import body, permissions, sessions, users
@@ -27,21 +27,21 @@ def add_routes(router: Router) -> None:
     router.add("PUT", "/users/{user}/status/activate", activate, *account)
 
 
-def first_user(ctx: RequestContext) -> Response:
+def first_user(ctx: RequestContext) -> HttpResponse:
     """Handle GET /users/first."""
     if ctx.state.records.users:
         return message(200, "The initial user has already been created!")
     raise RefusalError(404, "The initial user has not been created!")
 
 
-def create_first_user(ctx: RequestContext) -> Response:
+def create_first_user(ctx: RequestContext) -> HttpResponse:
     """Handle POST /users/first."""
     user = users.create_first_user(ctx.state, body.read(ctx.body, users.FIRST_USER))
     organization = ctx.state.default_organization().id
     return as_json(201, {"user_id": user.id, "organization_id": organization})
 
 
-def log_in(ctx: RequestContext) -> Response:
+def log_in(ctx: RequestContext) -> HttpResponse:
     """Handle POST /users/login; set the cookie, which takes precedence over headers."""
     token = users.log_in(ctx.state, body.read(ctx.body, users.LOGIN))
     response = as_json(201, {"session_token": token})
@@ -50,7 +50,7 @@ def log_in(ctx: RequestContext) -> Response:
     return response
 
 
-def log_out(ctx: RequestContext) -> Response:
+def log_out(ctx: RequestContext) -> HttpResponse:
     """Handle POST /users/logout."""
     del ctx.state.records.api_keys[ctx.actor.key.id]
     response = message(200, "Logged out!")
@@ -58,29 +58,29 @@ def log_out(ctx: RequestContext) -> Response:
     return response
 
 
-def create_user(ctx: RequestContext) -> Response:
+def create_user(ctx: RequestContext) -> HttpResponse:
     """Handle POST /users."""
     request = body.read(ctx.body, users.NEW_USER)
     return as_json(201, to_json(users.create_user(ctx.state, ctx.actor, request)))
 
 
-def list_users(ctx: RequestContext) -> Response:
+def list_users(ctx: RequestContext) -> HttpResponse:
     """Handle GET /users, without search or paging."""
     visible = [u for u in ctx.state.records.users.values() if ctx.actor.may_read_user(u)]
     return as_json(200, {"users": [to_json(user) for user in visible], "count": len(visible)})
 
 
-def show_user(ctx: RequestContext) -> Response:
+def show_user(ctx: RequestContext) -> HttpResponse:
     """Handle GET /users/{user}."""
     return as_json(200, to_json(ctx.user))
 
 
-def suspend(ctx: RequestContext) -> Response:
+def suspend(ctx: RequestContext) -> HttpResponse:
     """Handle PUT /users/{user}/status/suspend."""
     return as_json(200, to_json(users.set_status(ctx.state, ctx.actor, ctx.user, "suspended")))
 
 
-def activate(ctx: RequestContext) -> Response:
+def activate(ctx: RequestContext) -> HttpResponse:
     """Handle PUT /users/{user}/status/activate."""
     return as_json(200, to_json(users.set_status(ctx.state, ctx.actor, ctx.user, "active")))
 

@@ -1,7 +1,7 @@
 """The list of workspaces, with few of their fields; `/_sim/workspaces` creates them."""
 
 from sandbox.coderd.request_context import RequestContext
-from sandbox.coderd.responses import Response, as_json
+from sandbox.coderd.responses import HttpResponse, as_json
 from sandbox.coderd.router import Router
 from sandbox.coderd.routes import auth
 from sandbox.coderd.rules import organizations
@@ -16,7 +16,7 @@ def add_routes(router: Router) -> None:
     router.add("GET", "/workspaces", list_workspaces, auth.signed_in)
 
 
-def list_workspaces(ctx: RequestContext) -> Response:
+def list_workspaces(ctx: RequestContext) -> HttpResponse:
     """Handle GET /workspaces; the only search term is `organization:`. `count` ignores `limit`."""
     found = [
         workspace

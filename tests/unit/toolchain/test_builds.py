@@ -83,7 +83,7 @@ def test_a_failed_build_shows_its_last_lines_and_where_the_rest_is(tmp_path: Pat
         machine.toolchain().ensure(["tiny"])
 
     message = str(caught.value)
-    assert message.startswith("tiny 9.8.7 cannot be had:\n  on PATH: not looked for")
+    assert message.startswith("tiny 9.8.7 cannot be installed:\n  on PATH: not looked for")
     assert (
         "  release: not used, nobody publishes it\n  build: go build example.test/tiny failed:"
         in (message)
@@ -160,7 +160,7 @@ class TestWithoutGo:
             machine.toolchain().ensure(["pulumi", "etcd"])
 
         assert str(caught.value).splitlines() == [
-            "pulumi 3.220.0 cannot be had (nor can etcd):",
+            "pulumi 3.220.0 cannot be installed (nor can etcd):",
             "  on PATH: not found",
             "  release: github.com cannot be reached (connection refused)",
             (

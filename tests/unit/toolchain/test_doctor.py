@@ -168,5 +168,5 @@ def test_an_install_that_fails_says_why_without_a_traceback(
     result = run("--install")
 
     assert result.exit_code == 1
-    assert result.stderr.splitlines()[-5] == "error: kwok 0.8.0 cannot be had:"
+    assert result.stderr.splitlines()[-5] == "error: kwok 0.8.0 cannot be installed:"
     assert "Traceback" not in result.output

@@ -23,7 +23,7 @@ printf '#!/bin/sh\\necho official' > $folder/pulumi-resource-kubernetes
 
 
 @dataclass
-class World:
+class PluginSetup:
     """A machine with a stand-in, an engine, and Pulumi's sites in reach or not."""
 
     machine: Machine
@@ -59,15 +59,15 @@ def no_retry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def world(tmp_path: Path, site: str | None = None) -> World:
-    made = World(Machine(tmp_path), site or NOBODY, tmp_path / "asked")
+def plugin_setup(tmp_path: Path, site: str | None = None) -> PluginSetup:
+    made = PluginSetup(Machine(tmp_path), site or NOBODY, tmp_path / "asked")
     made.stand_in.mkdir()
     executable(made.stand_in / EXECUTABLE, "echo stand-in")
     return made
 
 
 def test_the_official_plugin_on_path_wins(tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     where = here.machine.has(EXECUTABLE, "echo official")
 
     choice = here.finder().choose(here.pulumi())
@@ -77,14 +77,14 @@ def test_the_official_plugin_on_path_wins(tmp_path: Path) -> None:
 
 
 def test_the_stand_in_on_path_is_not_mistaken_for_the_official_one(tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     (here.machine.bin / EXECUTABLE).symlink_to(here.stand_in / EXECUTABLE)
 
     assert here.finder().choose(here.pulumi()).source == "stand-in"
 
 
 def test_the_stand_in_of_another_checkout_is_not_mistaken_either(tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     other = tmp_path / "other" / "sandbox" / "kubernetes_plugin" / "bin"
     other.mkdir(parents=True)
     executable(other / EXECUTABLE, "echo stand-in")
@@ -94,7 +94,7 @@ def test_the_stand_in_of_another_checkout_is_not_mistaken_either(tmp_path: Path)
 
 
 def test_the_version_of_a_plugin_on_path_is_read_from_pulumis_own_folder(tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     folder = tmp_path / "plugins" / "resource-kubernetes-v4.30.1"
     folder.mkdir(parents=True)
     executable(folder / EXECUTABLE, "true")
@@ -106,7 +106,7 @@ def test_the_version_of_a_plugin_on_path_is_read_from_pulumis_own_folder(tmp_pat
 def test_where_pulumis_site_answers_the_official_plugin_is_installed_once(
     site: Site, tmp_path: Path
 ) -> None:
-    here = world(tmp_path, site.url)
+    here = plugin_setup(tmp_path, site.url)
 
     choice = here.finder().choose(here.pulumi())
 
@@ -119,7 +119,7 @@ def test_where_pulumis_site_answers_the_official_plugin_is_installed_once(
 
 
 def test_where_nothing_answers_the_stand_in_is_used_at_once(tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
 
     choice = here.finder().choose(here.pulumi())
 
@@ -135,7 +135,7 @@ def test_where_nothing_answers_the_stand_in_is_used_at_once(tmp_path: Path) -> N
 def test_a_refusal_is_remembered_until_someone_insists(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     here.finder().choose(here.pulumi())
     here.site = site.url
 
@@ -147,7 +147,7 @@ def test_a_refusal_is_remembered_until_someone_insists(
 
 
 def test_doctor_insists_in_spite_of_a_refusal(site: Site, tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     here.finder().choose(here.pulumi())
     here.site = site.url
 
@@ -159,7 +159,7 @@ def test_a_refusal_is_forgotten_after_a_day(
     age: float, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One from the future (the clock was set back) counts as forgotten too."""
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now - age)
     here.finder().choose(here.pulumi())
@@ -170,7 +170,7 @@ def test_a_refusal_is_forgotten_after_a_day(
 
 
 def test_a_refusal_of_another_version_does_not_count(site: Site, tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     here.finder(version="4.33.0").choose(here.pulumi())
     here.site = site.url
 
@@ -188,7 +188,7 @@ def test_a_refusal_of_another_version_does_not_count(site: Site, tmp_path: Path)
 def test_an_install_that_fails_or_hangs_leads_to_the_stand_in(
     script: str, seconds: float, reason: str, site: Site, tmp_path: Path
 ) -> None:
-    here = world(tmp_path, site.url)
+    here = plugin_setup(tmp_path, site.url)
     here.seconds = seconds
 
     choice = here.finder().choose(here.pulumi(script))
@@ -199,7 +199,7 @@ def test_an_install_that_fails_or_hangs_leads_to_the_stand_in(
 
 
 def test_offline_asks_nobody_and_remembers_nothing(site: Site, tmp_path: Path) -> None:
-    here = world(tmp_path, site.url)
+    here = plugin_setup(tmp_path, site.url)
     here.machine.offline = True
 
     assert "CODER_STACK_OFFLINE is set" in here.finder().choose(here.pulumi()).reason
@@ -209,15 +209,17 @@ def test_offline_asks_nobody_and_remembers_nothing(site: Site, tmp_path: Path) -
 
 
 def test_a_cache_that_cannot_be_written_leads_to_the_stand_in(tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     here.machine.cache.write_text("a file where the folder should be")
 
     assert here.finder().choose(here.pulumi()).reason == "nothing can be installed (File exists)"
 
 
 def test_without_any_plugin_one_sentence_says_so(tmp_path: Path) -> None:
-    here = world(tmp_path)
+    here = plugin_setup(tmp_path)
     (here.stand_in / EXECUTABLE).unlink()
 
-    with pytest.raises(ToolchainError, match=r"4\.34\.2 cannot be had: Pulumi's sites cannot be"):
+    with pytest.raises(
+        ToolchainError, match=r"4\.34\.2 cannot be installed: Pulumi's sites cannot be"
+    ):
         here.finder().choose(here.pulumi())

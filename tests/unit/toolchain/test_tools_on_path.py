@@ -205,5 +205,5 @@ class TestKwokOnPath:
         with pytest.raises(ToolchainError) as caught:
             machine.toolchain().ensure(["kwok"])
 
-        assert "on PATH: found, but stages.yaml cannot be had" in str(caught.value)
+        assert "on PATH: found, but stages.yaml cannot be installed" in str(caught.value)
         assert machine.toolchain().find("kwok") is None
