@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from coder_stack import dynamic
 from coder_stack.descriptors import DESCRIPTORS
 from coder_stack.dynamic.runtime.provider import CoderdProvider, Provider
+from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.operate.diagnosis.values import is_secret
+from tests.unit.docs import table_rows
 
 
 def every_provider(base: type[Provider] = Provider) -> list[type[Provider]]:
@@ -18,6 +21,10 @@ def every_provider(base: type[Provider] = Provider) -> list[type[Provider]]:
         importlib.import_module(each.name)
     below = [kind for sub in base.__subclasses__() for kind in every_provider(sub)]
     return [*([base] if hasattr(base, "descriptor") else []), *below]
+
+
+def listed(cell: str) -> list[str]:
+    return re.findall(r"`(\w+)`", cell)
 
 
 PROVIDERS = {each.descriptor.type: each for each in every_provider()}
@@ -41,6 +48,18 @@ def test_L9_a_descriptor_names_every_secret_of_its_models(type_: str) -> None:
 def test_L9_a_report_masks_every_secret(type_: str) -> None:
     each = DESCRIPTORS[type_]
     assert all(is_secret(each.name, name) for name in (*each.secret_outputs, *each.secret_inputs))
+
+
+@described
+def test_the_docs_list_its_outputs_its_secrets_and_its_feature(type_: str) -> None:
+    each = DESCRIPTORS[type_]
+    (resource,) = [kind for kind in CoderdResource.__subclasses__() if kind.__name__ == each.name]
+    _, outputs, secrets, feature, *_ = table_rows("docs/coderd-resources.md")[each.name]
+    assert listed(outputs) == list(resource.__annotations__)
+    assert (listed(secrets), listed(feature)) == (
+        list(each.secret_fields),
+        [each.feature] if each.feature else [],
+    )
 
 
 @described

@@ -11,26 +11,20 @@ from coder_stack.coderd.license_problems import LicenseProblemReason
 from coder_stack.coderd.reasons import Reason
 from coder_stack.conditions import ConditionReason
 from sandbox.paths import CHECKOUT
+from tests.unit.docs import table_rows
 
 DOCS = sorted(
     page for place in ("", "docs/", "examples/") for page in CHECKOUT.glob(f"{place}*.md")
 )
 
 
-def rows(page: str) -> dict[str, list[str]]:
-    """The first table of a page, by its first column."""
-    lines = [line for line in (CHECKOUT / page).read_text().splitlines() if line.startswith("| `")]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return {row[0].strip("`"): row for row in cells}
-
-
 def test_every_reason_is_explained_and_no_other() -> None:
     in_use = {*map(str, Reason), *get_args(LicenseProblemReason), *get_args(ConditionReason)}
-    assert set(rows("docs/reasons.md")) == in_use
+    assert set(table_rows("docs/reasons.md")) == in_use
 
 
 def test_reasons_are_in_alphabetical_order_and_each_has_a_next_step() -> None:
-    table = rows("docs/reasons.md")
+    table = table_rows("docs/reasons.md")
     assert list(table) == sorted(table)
     assert all(row[1] and row[2] for row in table.values())
 
@@ -42,7 +36,7 @@ def test_what_the_docs_call_temporary_is_temporary() -> None:
         if isinstance(value, type) and issubclass(value, errors.CoderdError) and not_abstract(value)
     ]
     for leaf in leaves:
-        said = rows("docs/reasons.md")[leaf.reason][3] == "yes"
+        said = table_rows("docs/reasons.md")[leaf.reason][3] == "yes"
         assert said == (not leaf.permanent), leaf.__name__
 
 
