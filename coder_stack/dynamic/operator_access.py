@@ -180,11 +180,7 @@ def _wait(session: Session, want: OperatorAccessInputs) -> BuildInfo:
 
 
 def _state(
-    session: Session,
-    want: OperatorAccessInputs,
-    build: BuildInfo,
-    user: User,
-    **from_old_state: Any,
+    session: Session, want: OperatorAccessInputs, build: BuildInfo, user: User, **old: Any
 ) -> OperatorAccessState:
     wanted = {name: getattr(want, name) for name in OperatorAccessInputs.model_fields}
     token = session.source.token()
@@ -197,7 +193,7 @@ def _state(
             "version": build.version,
             "user": user.username,
             "token_id": token_id(token),
-            **from_old_state,
+            **old,
         }
     )
 

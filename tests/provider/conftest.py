@@ -9,7 +9,7 @@ from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.provider.api_server import ApiServer, api_server
 from tests.provider.driver import Driven, ProviderProcess, Said, provider_process
-from tests.provider.operators import PASSWORD, PASSWORDS, Place
+from tests.provider.operators import PASSWORD, PASSWORD_SECRET, Deployment
 from tests.simulation import Simulation, simulated
 
 
@@ -63,19 +63,19 @@ def licenses(shared_process: ProviderProcess) -> Driven:
 def secrets_api(tmp_path: Path) -> Iterator[ApiServer]:
     """With the first user's password in a Secret."""
     with api_server(tmp_path) as server:
-        server.put(PASSWORDS, password=PASSWORD)
+        server.put(PASSWORD_SECRET, password=PASSWORD)
         yield server
 
 
 @pytest.fixture
-def place(secrets_api: ApiServer) -> Iterator[Place]:
+def deployment(secrets_api: ApiServer) -> Iterator[Deployment]:
     """A coderd that nobody has set up yet."""
     with simulated(fresh=True) as coderd:
-        yield Place(coderd, secrets_api)
+        yield Deployment(coderd, secrets_api)
 
 
 @pytest.fixture
-def elsewhere(secrets_api: ApiServer) -> Iterator[Place]:
+def other_deployment(secrets_api: ApiServer) -> Iterator[Deployment]:
     """Another one, whose operator's Secret has the same name."""
     with simulated(fresh=True) as coderd:
-        yield Place(coderd, secrets_api)
+        yield Deployment(coderd, secrets_api)

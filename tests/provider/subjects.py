@@ -15,7 +15,7 @@ from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistrationProvider
 from tests.provider.api_server import shared_api_server
 from tests.provider.keys import KEYS
-from tests.provider.operators import Place
+from tests.provider.operators import Deployment
 from tests.simulation import Simulation, license_text
 
 Wish = dict[str, Any]
@@ -78,7 +78,9 @@ def _licenses(coderd: Simulation, name: str) -> int:
 
 
 def _operator(coderd: Simulation, name: str) -> Wish:
-    return Place(coderd, shared_api_server(), f"coder/{name}").first_user(token_name=name)
+    return Deployment(coderd, shared_api_server(), f"coder/{name}").first_user_inputs(
+        token_name=name
+    )
 
 
 def _tokens(coderd: Simulation, name: str) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from coder_stack.dynamic.license import LicenseProvider
 from tests.provider.api_server import api_server
 from tests.provider.driver import Held, ProviderProcess, provider_process
-from tests.provider.operators import Place
+from tests.provider.operators import Deployment
 from tests.simulation import Simulation, license_text, simulated
 
 
@@ -17,9 +17,9 @@ def test_two_coderds_at_once_keep_their_own_tokens_and_licenses(
     driven = process.of(LicenseProvider())
 
     def create(coderd: Simulation, days: int) -> tuple[Simulation, Held]:
-        home = f"coder/{coderd.url.rpartition(':')[2]}"
-        cluster.put(home, token=coderd.token)
-        connection = Place(coderd, cluster, home).connection
+        secret = f"coder/{coderd.url.rpartition(':')[2]}"
+        cluster.put(secret, token=coderd.token)
+        connection = Deployment(coderd, cluster, secret).connection
         return coderd, driven.create({"connection": connection, "jwt": license_text(days=days)})
 
     def read(made: tuple[Simulation, Held]) -> bool:

@@ -1,4 +1,4 @@
-"""Stacks of the first version: copies of the token in their states, made-up passwords (CP10)."""
+"""Stacks of the first version: tokens in their states, and generated passwords (CP10)."""
 
 from typing import Any
 
@@ -7,21 +7,20 @@ import pytest
 from tests.provider.driver import Held, provider_process
 from tests.provider.operators import (
     ACCESS,
-    HOME,
     KEYS,
     LICENSES,
     PASSWORD,
-    Place,
-    given,
-    key_wish,
-    keys,
-    licensed,
-    revoke_all_tokens,
+    TOKEN_SECRET,
+    Deployment,
+    Stack,
+    destroy,
+    up,
+    update,
 )
 
 
-def of_the_first_version(held: Held, token: str, **more: Any) -> Held:
-    """A state as it was then: no home named, and a copy of the token."""
+def as_first_version(held: Held, token: str, **more: Any) -> Held:
+    """A state of that version: a copy of the token, and no location of it."""
     connection = {k: v for k, v in held.outputs["connection"].items() if k != "credential"}
     outputs = {**held.outputs, "connection": connection, "token": token, **more}
     new = ("make_token", "password_hash", "accepted", "owner", "reason", "password_secret")
@@ -31,98 +30,86 @@ def of_the_first_version(held: Held, token: str, **more: Any) -> Held:
 
 
 @pytest.fixture
-def old_stack(place: Place) -> tuple[Held, Held, Held]:
-    """With a password that was made up, and is in the state alone."""
-    with provider_process() as first:
-        access, license_, key = licensed(place, first)
-    token = place.token or ""
-    del place.cluster.secrets[HOME]
+def old_stack(deployment: Deployment) -> Stack:
+    """With a generated password, which is in the state alone."""
+    access, license_, key = up(deployment)
+    token = deployment.token or ""
+    del deployment.cluster.secrets[TOKEN_SECRET]
     return (
-        of_the_first_version(access, token, password=PASSWORD),
-        of_the_first_version(license_, token),
-        of_the_first_version(key, token),
+        as_first_version(access, token, password=PASSWORD),
+        as_first_version(license_, token),
+        as_first_version(key, token),
     )
 
 
+@pytest.fixture
+def moved(deployment: Deployment, old_stack: Stack) -> Held:
+    """Operator access after the first update, without a declared password."""
+    return update(old_stack[0], deployment.inputs(password_secret=None))
+
+
 def test_CP10_an_existing_stack_moves_over_in_one_update_without_a_rotation(
-    place: Place, old_stack: tuple[Held, Held, Held]
+    deployment: Deployment, old_stack: Stack
 ) -> None:
     access, license_, key = old_stack
-    token, wish = access.outputs["token"], place.wish(password_secret=None)
-    with provider_process() as up:
-        driven = up.of(ACCESS)
-        assert driven.check(wish, access.inputs).failures == []
-        now = driven.update(access, wish)
-        assert "pulumi config set --secret initialPassword" in up.stderr
-        difference = up.of(KEYS).diff(key, up.of(KEYS).check(key_wish(place), key.inputs).inputs)
-        assert difference.replaces == []
-        moved = [
-            up.of(KEYS).update(key, key_wish(place)),
-            up.of(LICENSES).update(
-                license_, {"connection": place.connection, "jwt": license_.outputs["jwt"]}
-            ),
-        ]
-    assert place.token == token
-    for each in (now, *moved):
-        assert token not in str(each)
-    assert place.cluster.text(HOME, "password") == PASSWORD, "it is not in the state alone"
-    revoke_all_tokens(place)
-    with provider_process() as later:
-        assert later.of(ACCESS).check(wish, now.inputs).failures == []
-        later.of(ACCESS).update(now, wish)
-    assert place.lets_in
+    token, inputs = access.outputs["token"], deployment.inputs(password_secret=None)
+    license_inputs = {"connection": deployment.connection, "jwt": license_.outputs["jwt"]}
+    with provider_process() as process:
+        now = process.of(ACCESS).update(access, inputs)
+        assert "pulumi config set --secret initialPassword" in process.stderr
+        keys = process.of(KEYS)
+        key_inputs = keys.check(deployment.key_inputs(), key.inputs).inputs
+        assert keys.diff(key, key_inputs).replaces == []
+        key = keys.update(key, deployment.key_inputs())
+        license_ = process.of(LICENSES).update(license_, license_inputs)
+    assert deployment.token == token
+    assert token not in str((now, key, license_))
+    assert deployment.cluster.text(TOKEN_SECRET, "password") == PASSWORD, "not in the state alone"
+    deployment.revoke_all_tokens()
+    update(now, inputs)
+    assert deployment.accepts_token
 
 
-def moved_over(place: Place, old_stack: tuple[Held, Held, Held]) -> Held:
-    """Operator access after the first update, without a declared password."""
-    with provider_process() as up:
-        return up.of(ACCESS).update(old_stack[0], place.wish(password_secret=None))
-
-
-def test_CP9_a_password_that_was_made_up_leaves_our_secret_once_it_is_declared(
-    place: Place, old_stack: tuple[Held, Held, Held]
+def test_CP9_a_generated_password_leaves_our_secret_once_it_is_declared(
+    deployment: Deployment, moved: Held
 ) -> None:
-    held = moved_over(place, old_stack)
-    with provider_process() as up:
-        assert up.of(ACCESS).check(place.wish(password_secret=None), held.inputs).failures == []
-        assert "is declared nowhere" in up.stderr, "until somebody does it"
-        up.of(ACCESS).update(held, place.wish())
-    assert place.cluster.text(HOME, "password") is None
-    assert place.lets_in
+    with provider_process() as process:
+        access, undeclared = process.of(ACCESS), deployment.inputs(password_secret=None)
+        assert access.check(undeclared, moved.inputs).failures == []
+        assert "is declared nowhere" in process.stderr, "until somebody declares it"
+        access.update(moved, deployment.inputs())
+    assert deployment.cluster.text(TOKEN_SECRET, "password") is None
+    assert deployment.accepts_token
 
 
 @pytest.mark.parametrize("by", ["destroy", "a given token"])
 def test_CP9_a_password_that_is_declared_nowhere_outlives_the_token(
-    place: Place, old_stack: tuple[Held, Held, Held], by: str
+    deployment: Deployment, moved: Held, by: str
 ) -> None:
-    held = moved_over(place, old_stack)
-    with provider_process() as run:
+    with provider_process() as process:
         if by == "destroy":
-            run.of(ACCESS).delete(held)
+            process.of(ACCESS).delete(moved)
         else:
-            run.of(ACCESS).update(held, given(place))
-        assert f"Secret {HOME} was left: it holds the first user's password" in run.stderr
-    assert (place.token, "coder-stack" in place.token_names) == (None, False)
+            process.of(ACCESS).update(moved, deployment.given_inputs())
+        left = f"Secret {TOKEN_SECRET} was left: it holds the first user's password"
+        assert left in process.stderr
+    assert (deployment.token, "coder-stack" in deployment.token_names) == (None, False)
     with provider_process() as again:
-        again.of(ACCESS).create(place.wish(password_secret=None))
-    assert place.lets_in
+        again.of(ACCESS).create(deployment.inputs(password_secret=None))
+    assert deployment.accepts_token
 
 
 def test_CP10_a_state_that_has_not_moved_can_be_refreshed_twice_and_destroyed(
-    place: Place, old_stack: tuple[Held, Held, Held]
+    deployment: Deployment, old_stack: Stack
 ) -> None:
     for _ in range(2):
-        with provider_process({}) as refresh:
+        with provider_process({}) as process:
             kinds = (ACCESS, LICENSES, KEYS)
             seen = [
-                refresh.of(kind).read(held) for kind, held in zip(kinds, old_stack, strict=True)
+                process.of(kind).read(each) for kind, each in zip(kinds, old_stack, strict=True)
             ]
-            access, license_, key = old_stack = tuple(each for each in seen if each)  # type: ignore[assignment]
-            assert refresh.stderr == ""
-    with provider_process({}) as destroy:
-        destroy.of(KEYS).delete(key)
-        destroy.of(LICENSES).delete(license_)
-        destroy.of(ACCESS).delete(access)
-        assert destroy.stderr == ""
-    assert (keys(place.coderd), place.coderd.license_ids()) == ([], [])
-    assert place.token_names == []
+            assert process.stderr == ""
+        old_stack = tuple(each for each in seen if each)  # type: ignore[assignment]
+    assert destroy(*old_stack, config={}) == ""
+    assert deployment.keys_and_licenses == ([], [])
+    assert deployment.token_names == []

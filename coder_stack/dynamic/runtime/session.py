@@ -112,11 +112,6 @@ class Session:
             return None
 
     @property
-    def lists(self) -> ListCache:
-        """Return the cache behind `cached`."""
-        return self.shared.lists
-
-    @property
     def fail_fast(self) -> Coderd:
         """Return a client that waits five seconds at most, for one attempt of many."""
         return self.coderd.with_deadline(FAIL_FAST_SECONDS)
@@ -176,11 +171,11 @@ class Session:
         try:
             yield
         finally:
-            self.lists.forget()
+            self.shared.lists.forget()
 
     def cached(self, key: str, fetch: Callable[[Coderd], T]) -> T:
         """Return a list that concurrent reads share; `key` names it: `keys/<organization>`."""
-        return self.lists.get(key, lambda: fetch(self.coderd))
+        return self.shared.lists.get(key, lambda: fetch(self.coderd))
 
 
 class Sessions:

@@ -1,4 +1,4 @@
-"""One list for a burst of reads: shared, short-lived, dropped on a change, safe between threads."""
+"""The cache of lists: shared by concurrent reads, short-lived, dropped on a change."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -9,23 +9,23 @@ from coder_stack.dynamic.runtime.cache import ListCache
 
 
 class Source:
-    """Counts how often it is asked; may be held back."""
+    """A list that counts its fetches and may block them."""
 
     def __init__(self) -> None:
-        self.asked = 0
-        self.open = threading.Event()
-        self.open.set()
-        self.entered = threading.Event()
+        self.fetches = 0
+        self.unblocked = threading.Event()
+        self.unblocked.set()
+        self.started = threading.Event()
 
     def fetch(self) -> int:
-        self.asked += 1
-        asked = self.asked
-        self.entered.set()
-        assert self.open.wait(10)
-        return asked
+        self.fetches += 1
+        count = self.fetches
+        self.started.set()
+        assert self.unblocked.wait(10)
+        return count
 
 
-def test_a_burst_asks_once_and_a_later_one_again() -> None:
+def test_an_entry_is_fetched_once_and_again_after_its_time() -> None:
     now = [0.0]
     source, lists = Source(), ListCache(seconds=5, now=lambda: now[0])
     assert [lists.get("a", source.fetch) for _ in range(3)] == [1, 1, 1]
@@ -38,29 +38,29 @@ def test_each_key_has_its_own_list() -> None:
     assert (lists.get("a", source.fetch), lists.get("b", source.fetch)) == (1, 2)
 
 
-def test_four_threads_wait_for_one_answer() -> None:
+def test_four_threads_share_one_fetch() -> None:
     source, lists = Source(), ListCache()
-    source.open.clear()
+    source.unblocked.clear()
     with ThreadPoolExecutor(4) as pool:
         answers = [pool.submit(lists.get, "a", source.fetch) for _ in range(4)]
-        assert source.entered.wait(10)
-        source.open.set()
+        assert source.started.wait(10)
+        source.unblocked.set()
         assert {answer.result(10) for answer in answers} == {1}
 
 
-def test_after_a_change_nobody_gets_a_list_that_was_begun_before_it() -> None:
+def test_a_fetch_that_began_before_a_change_is_not_cached() -> None:
     source, lists = Source(), ListCache()
-    source.open.clear()
+    source.unblocked.clear()
     with ThreadPoolExecutor(1) as pool:
         early = pool.submit(lists.get, "a", source.fetch)
-        assert source.entered.wait(10)
+        assert source.started.wait(10)
         lists.forget()
-        source.open.set()
+        source.unblocked.set()
         assert early.result(10) == 1
     assert lists.get("a", source.fetch) == 2
 
 
-def test_an_error_is_not_kept() -> None:
+def test_an_error_is_not_cached() -> None:
     source, lists = Source(), ListCache()
 
     def fail() -> int:

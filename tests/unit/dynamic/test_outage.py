@@ -1,5 +1,6 @@
-"""Looks at a silent coderd share one short wait; deletes hurry once one has waited in vain."""
+"""Reads of a coderd that does not answer share a budget; one failed delete shortens the others."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,10 +13,8 @@ from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.outage import BUDGET_SECONDS, COOLDOWN_SECONDS, OutageBudget
 from coder_stack.dynamic.runtime.session import ConnectionProps, Session, Sessions
 
-HERE = ConnectionProps(url="http://127.0.0.1:1")
 
-
-class Time:
+class FakeClock:
     """A clock that the test moves."""
 
     now = 100.0
@@ -24,92 +23,93 @@ class Time:
         return self.now
 
 
-def link(connections: Sessions) -> Session:
-    return connections.open(HERE, StackConfig(), {})
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def budget(clock: FakeClock) -> OutageBudget:
+    return OutageBudget(clock)
+
+
+@pytest.fixture
+def session(budget: OutageBudget) -> Session:
+    connection = ConnectionProps(url="http://127.0.0.1:1")
+    opened = Sessions().open(connection, StackConfig(), {})
+    return replace(opened, shared=replace(opened.shared, outage=budget))
 
 
 def total(coderd: Coderd) -> float:
     return coderd.connection.deadlines.total
 
 
-def fails(error: CoderdError | Failed) -> None:
-    raise error
+def failing(error: Exception) -> Callable[[Coderd], None]:
+    def fail(_: Coderd) -> None:
+        raise error
+
+    return fail
 
 
-def test_looks_that_get_no_answer_share_one_budget() -> None:
-    time = Time()
-    budget = OutageBudget(time)
+def test_reads_without_an_answer_share_one_budget(clock: FakeClock, budget: OutageBudget) -> None:
     assert budget.seconds_left() == BUDGET_SECONDS
-    time.now += 3
-    assert budget.seconds_left() == BUDGET_SECONDS - 3, "one that starts later ends with the first"
-    time.now += BUDGET_SECONDS - 3
-    assert budget.seconds_left() <= 0, "and after that nobody looks"
+    clock.now += 3
+    assert budget.seconds_left() == BUDGET_SECONDS - 3, "the second read ends with the first"
+    clock.now += BUDGET_SECONDS - 3
+    assert budget.seconds_left() <= 0
+    clock.now += COOLDOWN_SECONDS
+    assert budget.seconds_left() == BUDGET_SECONDS, "after the cooldown"
 
 
-def test_after_a_rest_somebody_may_look_again() -> None:
-    time = Time()
-    budget = OutageBudget(time)
+def test_an_answer_resets_the_budget(clock: FakeClock, budget: OutageBudget) -> None:
     budget.seconds_left()
-    time.now += BUDGET_SECONDS + COOLDOWN_SECONDS
-    assert budget.seconds_left() == BUDGET_SECONDS
-
-
-def test_an_answer_renews_the_budget_at_once() -> None:
-    time = Time()
-    budget = OutageBudget(time)
-    budget.seconds_left()
-    time.now += BUDGET_SECONDS
+    clock.now += BUDGET_SECONDS
     budget.reset()
     assert budget.seconds_left() == BUDGET_SECONDS
 
 
-def test_a_look_is_short_and_has_the_token() -> None:
-    with_token = link(Sessions()).with_token(SecretStr("a-token"))
-    seen = with_token.peek(lambda coderd: coderd.connection)
+def test_a_peek_has_a_short_deadline_and_the_token(session: Session) -> None:
+    seen = session.with_token(SecretStr("a-token")).peek(lambda coderd: coderd.connection)
     assert 0 < seen.deadlines.total <= BUDGET_SECONDS
     assert seen.token == SecretStr("a-token")
 
 
-def test_a_refusal_is_an_answer() -> None:
-    time = Time()
-    here = link(Sessions())
-    here = replace(here, shared=replace(here.shared, outage=OutageBudget(time)))
+def test_a_refusal_is_an_answer(clock: FakeClock, session: Session) -> None:
     with pytest.raises(NotFound):
-        here.peek(lambda _: fails(NotFound("look", "no.")))
-    time.now += BUDGET_SECONDS
-    assert here.peek(lambda _: "asked") == "asked"
+        session.peek(failing(NotFound("look", "no.")))
+    clock.now += BUDGET_SECONDS
+    assert session.peek(lambda _: "asked") == "asked"
 
 
-def test_silence_is_told_to_those_who_come_after() -> None:
-    time = Time()
-    here = link(Sessions())
-    here = replace(here, shared=replace(here.shared, outage=OutageBudget(time)))
+def test_a_peek_fails_at_once_while_the_budget_is_spent(clock: FakeClock, session: Session) -> None:
     with pytest.raises(Unavailable):
-        here.peek(lambda _: fails(Unavailable("look", "nobody.")))
-    time.now += BUDGET_SECONDS
+        session.peek(failing(Unavailable("look", "nobody.")))
+    clock.now += BUDGET_SECONDS
     with pytest.raises(Unavailable, match="did not answer a moment ago"):
-        here.peek(lambda _: "asked")
+        session.peek(lambda _: "asked")
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_K6_one_delete_without_an_answer_makes_the_others_hurry(wrapped: bool) -> None:
-    connections = Sessions()
-    silence = Unavailable("delete", "nobody answers.")
-    shown = Failed("Unavailable", "license 7", "delete", "nobody answers.")
-    shown.__cause__ = silence
-    with link(connections).deleting() as unhurried:
-        assert total(unhurried.coderd) == total(link(connections).coderd)
-    with pytest.raises((Unavailable, Failed)), link(connections).deleting():
-        fails(shown if wrapped else silence)
-    with link(connections).deleting() as hurried:
-        assert total(hurried.coderd) <= BUDGET_SECONDS
-    assert total(link(connections).coderd) > BUDGET_SECONDS, "other operations keep their deadline"
+def test_K6_after_a_delete_without_an_answer_the_others_are_short(
+    session: Session, wrapped: bool
+) -> None:
+    no_answer = Unavailable("delete", "nobody answers.")
+    failed = Failed("Unavailable", "license 7", "delete", "nobody answers.")
+    failed.__cause__ = no_answer
+    with session.deleting() as first:
+        assert total(first.coderd) == total(session.coderd)
+    with pytest.raises((Unavailable, Failed)), session.deleting():
+        raise failed if wrapped else no_answer
+    with session.deleting() as later:
+        assert total(later.coderd) <= BUDGET_SECONDS
+    assert total(session.coderd) > BUDGET_SECONDS, "other operations have their usual deadline"
 
 
 @pytest.mark.parametrize("error", [NotFound("delete", "no."), RateLimited("delete", "later.")])
-def test_K6_an_answer_makes_nobody_hurry(error: CoderdError) -> None:
-    connections = Sessions()
-    with pytest.raises(CoderdError), link(connections).deleting():
-        fails(error)
-    with link(connections).deleting() as unhurried:
-        assert total(unhurried.coderd) > BUDGET_SECONDS
+def test_K6_after_an_answer_the_other_deletes_are_not_short(
+    session: Session, error: CoderdError
+) -> None:
+    with pytest.raises(CoderdError), session.deleting():
+        raise error
+    with session.deleting() as later:
+        assert total(later.coderd) > BUDGET_SECONDS

@@ -1,4 +1,4 @@
-"""Bags and models: floats, vanished keys, unknowns, secrets."""
+"""Props and models: floats, missing keys, unknowns, secrets."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def test_keys_without_a_value_vanish_both_ways() -> None:
     assert to_props(Thing(name="a")) == {"name": "a", "days": 30, "tags": {}}
 
 
-def test_L9_a_secret_shows_only_in_the_bag() -> None:
+def test_L9_a_secret_shows_only_in_the_props() -> None:
     thing = parse(Thing, {"name": "a", "key": SECRET})
     assert Thing.secret_fields() == ["key"]
     assert SECRET not in repr(thing)
@@ -73,7 +73,7 @@ things: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 
 @given(things)
-def test_reading_what_was_written_changes_nothing(bag: dict[str, Any]) -> None:
-    once = to_props(parse(Thing, bag))
+def test_reading_what_was_written_changes_nothing(values: dict[str, Any]) -> None:
+    once = to_props(parse(Thing, values))
     assert to_props(parse(Thing, once)) == once
     assert not pulumi.contains_unknowns(once)

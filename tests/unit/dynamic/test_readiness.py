@@ -1,6 +1,4 @@
-"""Waiting for coderd with a clock that tests hold (CP5)."""
-
-from collections.abc import Callable
+"""Waiting for coderd, with a clock of the test (CP5)."""
 
 import httpx
 import pytest
@@ -15,8 +13,8 @@ from coder_stack.coderd.retry import Clock
 DEPLOYMENT = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 
 
-class World:
-    """A coderd that is ready after some seconds, and the time in which that happens."""
+class StartingCoderd:
+    """A coderd that is ready after some seconds, with its own clock."""
 
     def __init__(self, ready_after: float, *, proxy: bool = False) -> None:
         self.now = 0.0
@@ -37,36 +35,34 @@ class World:
         return httpx.Response(200, json=build, headers=headers)
 
     def wait(self, seconds: float) -> BuildInfo:
-        between: Callable[[float, float], float] = lambda low, _high: low  # noqa: E731
-        clock = Clock(monotonic=lambda: self.now, sleep=self.sleep, between=between)
+        clock = Clock(monotonic=lambda: self.now, sleep=self.sleep, between=min)
         transport = httpx.MockTransport(self.answer)
-        with Coderd(
-            Connection(base_url="http://127.0.0.1:1"), transport=transport, clock=clock
-        ) as coderd:
-            return wait_until_ready(coderd, seconds, say=self.said.append, clock=clock)
+        connection = Connection(base_url="http://127.0.0.1:1")
+        with Coderd(connection, transport=transport, clock=clock) as client:
+            return wait_until_ready(client, seconds, say=self.said.append, clock=clock)
 
 
-def test_CP5_a_ready_coderd_is_not_waited_for() -> None:
-    world = World(ready_after=0)
-    assert str(world.wait(60).deployment_id) == DEPLOYMENT
-    assert (world.now, world.said) == (0, [])
+def test_CP5_a_ready_coderd_costs_no_wait() -> None:
+    coderd = StartingCoderd(ready_after=0)
+    assert str(coderd.wait(60).deployment_id) == DEPLOYMENT
+    assert (coderd.now, coderd.said) == (0, [])
 
 
 def test_CP5_a_starting_coderd_is_waited_for_with_progress() -> None:
-    world = World(ready_after=45)
-    world.wait(60)
-    assert 45 <= world.now < 60
-    assert len(world.said) in (3, 4)
-    assert world.said[0].startswith("operator access: waiting for coderd, ")
+    coderd = StartingCoderd(ready_after=45)
+    coderd.wait(60)
+    assert 45 <= coderd.now < 60
+    assert len(coderd.said) in (3, 4)
+    assert coderd.said[0].startswith("operator access: waiting for coderd, ")
 
 
 def test_CP5_the_deadline_ends_in_the_last_error() -> None:
-    world = World(ready_after=1000)
+    coderd = StartingCoderd(ready_after=1000)
     with pytest.raises(Unavailable):
-        world.wait(30)
-    assert world.now <= 36
+        coderd.wait(30)
+    assert coderd.now <= 36
 
 
-def test_a_workspace_proxy_is_no_coderd() -> None:
+def test_a_workspace_proxy_is_refused() -> None:
     with pytest.raises(ProtocolError, match="a workspace proxy answered"):
-        World(ready_after=0, proxy=True).wait(30)
+        StartingCoderd(ready_after=0, proxy=True).wait(30)

@@ -1,4 +1,4 @@
-"""Which token an operation uses, and that connections do not mix."""
+"""Which token an operation uses, and to which coderd it is sent."""
 
 import json
 
@@ -13,51 +13,51 @@ from coder_stack.stack import connection_of
 
 HERE = ConnectionProps(url="http://127.0.0.1:1")
 THERE = ConnectionProps(url="http://127.0.0.1:2")
-STATE = {"connection": {"url": "http://127.0.0.1:1"}, "token": "of-an-old-state"}
+STATE = {"connection": {"url": "http://127.0.0.1:1"}, "token": "from-old-state"}
 
 
-def token(link: Session) -> str | None:
-    return link.token.get_secret_value() if link.token else None
+def token(session: Session) -> str | None:
+    return session.token.get_secret_value() if session.token else None
 
 
-def test_CP10_this_run_before_its_home_before_an_old_state() -> None:
-    connections, config = Sessions(), StackConfig()
-    assert token(connections.open(HERE, config, {})) is None
-    assert token(connections.open(HERE, config, STATE)) == "of-an-old-state"
+def test_CP10_the_token_of_this_run_precedes_the_stored_one_and_that_of_an_old_state() -> None:
+    sessions, config = Sessions(), StackConfig()
+    assert token(sessions.open(HERE, config, {})) is None
+    assert token(sessions.open(HERE, config, STATE)) == "from-old-state"
     configured = StackConfig(token=SecretStr("from-config"))
-    assert token(connections.open(HERE, configured, STATE)) == "from-config"
-    connections.use_given_token(HERE, SecretStr("from-run"))
-    assert token(connections.open(HERE, configured, STATE)) == "from-run"
+    assert token(sessions.open(HERE, configured, STATE)) == "from-config"
+    sessions.use_given_token(HERE, SecretStr("from-run"))
+    assert token(sessions.open(HERE, configured, STATE)) == "from-run"
 
 
 def test_CP10_a_token_for_one_coderd_is_never_sent_to_another() -> None:
-    connections = Sessions()
-    connections.use_given_token(HERE, SecretStr("from-run"))
-    assert token(connections.open(THERE, StackConfig(), {})) is None
-    assert token(connections.open(THERE, StackConfig(), STATE)) is None, "nor one of an old state"
+    sessions = Sessions()
+    sessions.use_given_token(HERE, SecretStr("from-run"))
+    assert token(sessions.open(THERE, StackConfig(), {})) is None
+    assert token(sessions.open(THERE, StackConfig(), STATE)) is None, "nor that of an old state"
     elsewhere = StackConfig(token=SecretStr("from-config"), target="http://127.0.0.1:9")
     with pytest.raises(Unauthenticated, match=r"is for http://127\.0\.0\.1:9 and is not sent to"):
-        connections.open(THERE, elsewhere, {}).source.token()
+        sessions.open(THERE, elsewhere, {}).source.token()
 
 
-def test_CP10_the_program_says_whose_the_configs_token_is_if_the_config_does_not() -> None:
-    """A stack that moved from a URL to the defaults, which name no address."""
-    connections, config = Sessions(), StackConfig(token=SecretStr("from-config"))
-    assert token(connections.open(THERE, config, {})) == "from-config", "a destroy has no program"
-    connections = Sessions()
-    connections.use_given_token(HERE, SecretStr("from-config"))
-    assert token(connections.open(HERE, config, {})) == "from-config"
+def test_CP10_the_program_names_the_target_of_the_configs_token_if_the_config_does_not() -> None:
+    """E.g. in a stack that moved from a URL to the defaults, which name no address."""
+    sessions, config = Sessions(), StackConfig(token=SecretStr("from-config"))
+    assert token(sessions.open(THERE, config, {})) == "from-config", "a destroy has no program"
+    sessions = Sessions()
+    sessions.use_given_token(HERE, SecretStr("from-config"))
+    assert token(sessions.open(HERE, config, {})) == "from-config"
     with pytest.raises(Unauthenticated, match=r"is for http://127\.0\.0\.1:1 and is not sent to"):
-        connections.open(THERE, config, {}).source.token()
+        sessions.open(THERE, config, {}).source.token()
 
 
-def test_a_new_token_is_everybodys_at_once_and_the_lists_stay_shared() -> None:
-    connections = Sessions()
-    link = connections.open(HERE, StackConfig(), STATE)
-    assert token(link.with_token(SecretStr("renewed"))) == "renewed"
-    other = connections.open(HERE, StackConfig(), STATE)
+def test_all_sessions_of_a_connection_share_a_new_token_and_what_is_cached() -> None:
+    sessions = Sessions()
+    session = sessions.open(HERE, StackConfig(), STATE)
+    assert token(session.with_token(SecretStr("renewed"))) == "renewed"
+    other = sessions.open(HERE, StackConfig(), STATE)
     assert token(other) == "renewed"
-    assert other.lists is link.lists
+    assert other.shared is session.shared, "cached lists and the outage budget"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_new_token_is_everybodys_at_once_and_the_lists_stay_shared() -> None:
         {"access": {"throughApiServer": True}},
     ],
 )
-def test_CP10_the_provider_reads_the_same_coderd_out_of_the_config_as_the_program(
+def test_CP10_provider_and_program_find_the_same_target_in_the_config(
     config: dict[str, object],
 ) -> None:
     texts = {f"coder-stack:{key}": json.dumps(value) for key, value in config.items()}
@@ -80,10 +80,10 @@ def test_CP10_the_provider_reads_the_same_coderd_out_of_the_config_as_the_progra
     assert StackConfig.read(texts.get).target == target
 
 
-def test_a_look_in_passing_gives_up_sooner() -> None:
-    link = Sessions().open(HERE, StackConfig(), STATE)
-    assert link.fail_fast.connection.deadlines.total < link.coderd.connection.deadlines.total
-    assert link.fail_fast.token_source is link.coderd.token_source
+def test_a_fail_fast_client_has_a_shorter_deadline_and_the_same_token() -> None:
+    session = Sessions().open(HERE, StackConfig(), STATE)
+    assert session.fail_fast.connection.deadlines.total < session.coderd.connection.deadlines.total
+    assert session.fail_fast.token_source is session.coderd.token_source
 
 
 def test_the_stack_config_may_lack_everything_or_be_wrong() -> None:
@@ -96,6 +96,5 @@ def test_the_stack_config_may_lack_everything_or_be_wrong() -> None:
     assert read.token == SecretStr("a-token")
     assert (read.kubernetes.kubeconfig, read.kubernetes.context) == ("k.yaml", "c")
     assert "a-token" not in repr(read)
-    assert (
-        StackConfig.read({"coder-stack:kubernetes": "not json"}.get).kubernetes.kubeconfig is None
-    )
+    wrong = StackConfig.read({"coder-stack:kubernetes": "not json"}.get)
+    assert wrong.kubernetes.kubeconfig is None
