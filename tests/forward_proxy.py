@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from tests.http_server import serve
+
 
 @dataclass
 class ForwardProxy:
@@ -26,7 +28,7 @@ class ForwardProxy:
 
 @contextmanager
 def forward_proxy(port: int, tls: ssl.SSLContext | None = None) -> Iterator[ForwardProxy]:
-    """Leads to that port of this machine, until the block ends; `tls`: and speaks https itself."""
+    """Connect clients to that port of this machine; with `tls`, speak https to them."""
     proxy = ForwardProxy("")
 
     class Handler(socketserver.StreamRequestHandler):
@@ -47,27 +49,13 @@ def forward_proxy(port: int, tls: ssl.SSLContext | None = None) -> Iterator[Forw
                 _copy(self.connection, server)
                 back.join()
 
-    class Server(socketserver.ThreadingTCPServer):
-        def handle_error(self, request: object, client_address: object) -> None:
-            """A client that hangs up half-way."""
-
-    with Server(("127.0.0.1", 0), Handler) as listening:
-        proxy.address = f"127.0.0.1:{listening.server_address[1]}"
-        if tls is not None:
-            listening.socket = tls.wrap_socket(
-                listening.socket, server_side=True, do_handshake_on_connect=False
-            )
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield proxy
-        finally:
-            listening.shutdown()
-            thread.join()
+    with serve(Handler, tls) as own_port:
+        proxy.address = f"127.0.0.1:{own_port}"
+        yield proxy
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    """Until one side hangs up, which the other then learns."""
+    """Copy until the source hangs up, then hang up on the target."""
     try:
         while piece := source.recv(65536):
             target.sendall(piece)

@@ -5,7 +5,6 @@ is passed on and after it was answered, and decides whether it goes on. What a r
 said without ids and random names, so that the same call is the same in every run.
 """
 
-import http.server
 import json
 import re
 import threading
@@ -18,6 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+
+from tests.http_server import QuietHandler, serve
 
 _ID = re.compile(r"/(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]+)(?=/|$)")
 _TOKEN_ID = re.compile(r"(?<=/keys/)[0-9A-Za-z]{10}$")
@@ -97,9 +98,9 @@ def tripwire(server: str, upstream: httpx.Client) -> Iterator[Wire]:
     # Many clients come through here: none may be given the cookie of another.
     upstream.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def pass_on(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = self.read_body()
             call = Call(server, self.command, self.path, body)
             with wire.counted(), suppress(ConnectionError, httpx.HTTPError):
                 if wire.before(call):
@@ -108,34 +109,14 @@ def tripwire(server: str, upstream: httpx.Client) -> Iterator[Wire]:
                 headers = {**_passed_on(self.headers.items()), **upstream.headers}
                 answer = upstream.request(self.command, self.path, headers=headers, content=body)
                 if not wire.after(call):
-                    self._give_back(answer)
-
-        def _give_back(self, answer: httpx.Response) -> None:
-            self.send_response(answer.status_code)
-            for name, value in _passed_on(answer.headers.multi_items()).items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.content)))
-            self.end_headers()
-            self.wfile.write(answer.content)
+                    passed = _passed_on(answer.headers.multi_items())
+                    self.reply(answer.status_code, answer.content, **passed)
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = pass_on  # noqa: N815  # the base's names
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base's name
-            """Quiet."""
-
-    class Listening(http.server.ThreadingHTTPServer):
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """A client that was killed hangs up."""
-
-    with Listening(("127.0.0.1", 0), Handler) as listening:
-        wire.url = f"http://127.0.0.1:{listening.server_port}"
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield wire
-        finally:
-            listening.shutdown()
-            thread.join()
+    with serve(Handler) as port:
+        wire.url = f"http://127.0.0.1:{port}"
+        yield wire
 
 
 def _passed_on(headers: Any) -> dict[str, str]:

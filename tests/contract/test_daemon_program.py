@@ -3,15 +3,14 @@
 import contextlib
 import os
 import subprocess
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.contract.servers import Server
+from tests.http_server import QuietHandler, serve
 
 pytestmark = [pytest.mark.contract, pytest.mark.xdist_group("contract")]
 
@@ -28,27 +27,15 @@ class Listener:
 def listening(server: Server) -> Iterator[Listener]:
     heard: list[tuple[str, int, str]] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             answer = server.client.get(f"{server.url}{self.path}", headers=dict(self.headers))
             heard.append((self.path.split("/")[3], answer.status_code, answer.text))
-            self.send_response(answer.status_code)
-            self.send_header("Content-Type", answer.headers["content-type"])
-            self.send_header("Content-Length", str(len(answer.content)))
-            self.end_headers()
-            self.wfile.write(answer.content)
+            kind = answer.headers["content-type"]
+            self.reply(answer.status_code, answer.content, Content_Type=kind)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Quiet: the path of the key request holds the key."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as middle:
-        thread = threading.Thread(target=middle.serve_forever)
-        thread.start()
-        try:
-            yield Listener(f"http://127.0.0.1:{middle.server_port}", heard)
-        finally:
-            middle.shutdown()
-            thread.join()
+    with serve(Handler) as port:
+        yield Listener(f"http://127.0.0.1:{port}", heard)
 
 
 def start_daemon(
@@ -85,22 +72,20 @@ def test_p1_the_daemon_gets_as_far_as_the_servers_check_of_its_key(
     assert ("provisionerkeys", 401, refused) in between.heard
 
 
-def test_p1_the_daemon_refuses_an_organization_beside_a_key_by_itself(
-    real_enterprise: Server, tmp_path: Path
+@pytest.mark.parametrize(
+    ("variable", "value", "refusal"),
+    [
+        ("CODER_ORGANIZATION", "coder", "cannot provide --org value with --psk or --key flags"),
+        ("CODER_PROVISIONERD_TAGS", "a=b", "cannot provide tags when using provisioner key"),
+    ],
+    ids=["organization", "tags"],
+)
+def test_p1_the_daemon_itself_refuses_an_organization_or_tags_beside_a_key(
+    real_enterprise: Server, tmp_path: Path, variable: str, value: str, refusal: str
 ) -> None:
-    """Why the Deployment never sets CODER_ORGANIZATION."""
+    """Why the Deployment never sets these variables."""
     with listening(real_enterprise) as between:
-        done = start_daemon(real_enterprise, between.url, tmp_path, CODER_ORGANIZATION="coder")
+        done = start_daemon(real_enterprise, between.url, tmp_path, **{variable: value})
     assert done.returncode == 1
-    assert "cannot provide --org value with --psk or --key flags" in done.stderr
-    assert "provisionerkeys" not in {path for path, _, _ in between.heard}
-
-
-def test_p1_the_daemon_refuses_tags_beside_a_key_by_itself(
-    real_enterprise: Server, tmp_path: Path
-) -> None:
-    with listening(real_enterprise) as between:
-        done = start_daemon(real_enterprise, between.url, tmp_path, CODER_PROVISIONERD_TAGS="a=b")
-    assert done.returncode == 1
-    assert "cannot provide tags when using provisioner key" in done.stderr
+    assert refusal in done.stderr
     assert "provisionerkeys" not in {path for path, _, _ in between.heard}

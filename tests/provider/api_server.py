@@ -2,10 +2,8 @@
 
 import atexit
 import base64
-import http.server
 import json
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tests.http_server import QuietHandler, serve
 
 
 @dataclass
@@ -88,39 +88,25 @@ def write_kubeconfig(folder: Path, server: str, **cluster: Any) -> str:
 
 @contextmanager
 def api_server(folder: Path) -> Iterator[ApiServer]:
-    """Runs until the block ends."""
+    """Serve until the block ends."""
     server = ApiServer("", folder)
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def answer(self) -> None:
             server.asked.append((self.command, self.path))
-            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, body = server.answer(self.command, self.path, sent)
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            status, body = server.answer(self.command, self.path, self.read_body())
+            self.reply(status, body, Content_Type="application/json")
 
         do_GET = do_PATCH = do_DELETE = answer  # noqa: N815  # the base's names
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base's name
-            """Quiet."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        server.url = f"http://127.0.0.1:{listening.server_port}"
-        thread = threading.Thread(target=listening.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            listening.shutdown()
-            thread.join()
+    with serve(Handler) as port:
+        server.url = f"http://127.0.0.1:{port}"
+        yield server
 
 
 @cache
 def shared_api_server() -> ApiServer:
-    """One for the whole test process, which ends with it."""
+    """Return one that serves until the test process ends."""
     keep = ExitStack()
     atexit.register(keep.close)
     folder = keep.enter_context(tempfile.TemporaryDirectory(prefix="coder-stack-api-server-"))

@@ -1,17 +1,15 @@
 """An API server behind TLS: one Secret, and coderd behind its service proxy, on 127.0.0.1."""
 
-import http.server
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import httpx
 
 from tests.certificates import certificate
+from tests.http_server import QuietHandler, serve
 from tests.provider.api_server import ApiServer
 
 PROXIED = "/api/v1/namespaces/coder/services/http:coder:80/proxy"
@@ -39,7 +37,7 @@ class TlsApiServer:
 
 @contextmanager
 def tls_api_server(folder: Path, host: str, coderd_url: str = "") -> Iterator[TlsApiServer]:
-    """Runs until the block ends; its certificate is for `host`."""
+    """Serve until the block ends, with a certificate for `host`."""
     cert_file, key_file = certificate(folder, "api-server", host)
     server = TlsApiServer(0, cert_file, ApiServer("", folder), coderd_url)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -50,33 +48,11 @@ def tls_api_server(folder: Path, host: str, coderd_url: str = "") -> Iterator[Tl
 
     tls.sni_callback = remember
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             server.asked.append(self.path)
             status, body, headers = server.answer(self.path, dict(self.headers.items()))
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
+            self.reply(status, body, **headers)
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base's name
-            """Quiet."""
-
-    class Listening(http.server.ThreadingHTTPServer):
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """A client that does not trust the certificate hangs up."""
-
-    with Listening(("127.0.0.1", 0), Handler) as listening:
-        listening.socket = tls.wrap_socket(
-            listening.socket, server_side=True, do_handshake_on_connect=False
-        )
-        server.port = listening.server_port
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            listening.shutdown()
-            thread.join()
+    with serve(Handler, tls) as server.port:
+        yield server

@@ -1,9 +1,7 @@
 """A cluster that does not answer is a mistake in the config, told before anything is registered."""
 
-import http.server
 import os
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +16,7 @@ from coder_stack.cluster.preflight import check_answers
 from coder_stack.settings import ConfigError, KubernetesSettings
 from tests.certificates import certificate
 from tests.forward_proxy import forward_proxy
+from tests.http_server import QuietHandler, serve
 
 
 def write_kubeconfig(folder: Path, server: str, **changes: Any) -> Path:
@@ -47,30 +46,12 @@ def problem(
 
 @contextmanager
 def server(status: int, tls: ssl.SSLContext | None = None) -> Iterator[str]:
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
-            self.send_response(status)
-            self.end_headers()
+            self.reply(status, b"")
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base's name
-            """Quiet."""
-
-    class Server(http.server.HTTPServer):
-        def handle_error(self, request: object, client_address: object) -> None:
-            """Ignore clients that hang up because they do not trust the certificate."""
-
-    with Server(("127.0.0.1", 0), Handler) as listening:
-        if tls is not None:
-            listening.socket = tls.wrap_socket(
-                listening.socket, server_side=True, do_handshake_on_connect=False
-            )
-        thread = threading.Thread(target=listening.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.server_port}"
-        finally:
-            listening.shutdown()
-            thread.join()
+    with serve(Handler, tls) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize("status", [200, 401, 403, 503])

@@ -1,12 +1,10 @@
 """The client on real sockets of this machine: TLS, dropped connections, and what the log shows."""
 
 import contextlib
-import http.server
 import json
 import logging
 import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,28 +21,17 @@ from coder_stack.coderd.errors import (
 )
 from coder_stack.coderd.transport import api_server_transport
 from tests.certificates import certificate
+from tests.http_server import QuietHandler, serve
 from tests.unit.coderd.fakes import PASSWORD, TOKEN, error_of
 from tests.unit.coderd.good_answers import BUILD
 
 SHORT = Deadlines(connect=2, read=2, total=2)
-Handle = Callable[[http.server.BaseHTTPRequestHandler], None]
+Handle = Callable[[QuietHandler], None]
 
 
-def reply(
-    status: int, body: object, **headers: str
-) -> Callable[[http.server.BaseHTTPRequestHandler], None]:
-    raw = json.dumps(body).encode()
-
-    def handle(request: http.server.BaseHTTPRequestHandler) -> None:
-        request.send_response(status)
-        request.send_header("X-Coder-Build-Version", "v2.30.0")
-        request.send_header("Content-Length", str(len(raw)))
-        for name, value in headers.items():
-            request.send_header(name.replace("_", "-"), value)
-        request.end_headers()
-        request.wfile.write(raw)
-
-    return handle
+def reply(status: int, body: object, **headers: str) -> Handle:
+    sent = {"X-Coder-Build-Version": "v2.30.0", **headers}
+    return lambda request: request.reply(status, json.dumps(body).encode(), **sent)
 
 
 @contextlib.contextmanager
@@ -54,33 +41,16 @@ def listening(
     """Run a server on a free port; yield the port and the headers it has seen."""
     seen: list[dict[str, str]] = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             seen.append(dict(self.headers.items()))
-            self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            self.read_body()
             handle(self)
 
         do_POST = do_GET  # noqa: N815  # the base class looks for this name
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Be quiet."""
-
-    class Server(http.server.ThreadingHTTPServer):
-        def handle_error(self, request: object, client_address: object) -> None:
-            """Ignore clients that hang up, as some of these tests do."""
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        if tls is not None:
-            server.socket = tls.wrap_socket(
-                server.socket, server_side=True, do_handshake_on_connect=False
-            )
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server.server_address[1], seen
-        finally:
-            server.shutdown()
-            thread.join()
+    with serve(Handler, tls) as port:
+        yield port, seen
 
 
 def server_tls(folder: Path, client_ca: Path | None = None) -> tuple[ssl.SSLContext, Path]:
@@ -147,11 +117,11 @@ def test_a_kubeconfig_with_a_broken_client_certificate_is_refused(tmp_path: Path
     assert isinstance(error, InvalidConnection)
 
 
-def hang_up(request: http.server.BaseHTTPRequestHandler) -> None:
+def hang_up(request: QuietHandler) -> None:
     request.connection.shutdown(socket.SHUT_RDWR)
 
 
-def half_an_answer(request: http.server.BaseHTTPRequestHandler) -> None:
+def half_an_answer(request: QuietHandler) -> None:
     request.send_response(201)
     request.send_header("Content-Length", "1000")
     request.end_headers()

@@ -9,7 +9,8 @@ import zipfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.http_server import QuietHandler, serve
 
 SCRIPT = b"#!/bin/sh\necho 'the real thing'\n"
 
@@ -36,7 +37,7 @@ class Site:
 def serving() -> Generator[Site]:
     """Run a site for the length of a block."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             site.asked.append(self.path)
             if self.path in site.silent:
@@ -67,21 +68,12 @@ def serving() -> Generator[Site]:
             except OSError:
                 return  # the client was killed meanwhile
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    site = Site(url=f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield site
-    finally:
-        site.release()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serve(Handler) as port:
+        site = Site(url=f"http://127.0.0.1:{port}")
+        try:
+            yield site
+        finally:
+            site.release()
 
 
 def tar_gz(members: dict[str, bytes]) -> bytes:
