@@ -6,76 +6,64 @@ Leaves alone coderd's rules for names (coderd/names.py) and how a key is created
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Annotated
+
+from pydantic import Field
 
 from coder_stack.coderd.names import LONGEST_KEY_NAME
+from coder_stack.frozen_model import FrozenModel
 
 _HASH = 10
 _SPREAD = 5
 """A key may fall due up to a fifth of its period early."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeySpec:
-    """The key that the program asks for. Unless `exact`, a hash is added to the name.
+class KeySpec(FrozenModel):
+    """The key that the program asks for. Unless `exact_name`, a hash is added to `base_name`."""
 
-    `owner` tells stacks apart in generated names; its change does not rotate a key.
-    """
-
-    name: str
-    exact: bool = False
-    owner: str = ""
     organization: str
     organization_id: str | None = None
     """Its uuid, which a rename does not change; None if it could not be looked up."""
-    tags: Mapping[str, str]
-    deployment_id: str
+    base_name: str
+    exact_name: bool = False
+    owner: str | None = None
+    """Tells stacks apart in generated names; its change does not rotate a key."""
+    tags: dict[str, str] = Field(default_factory=dict)
+    deployment_id: str = ""
     trigger: str = ""
-    rotate_after_days: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Identity:
-    """A key with its final name and the day on which it was issued."""
-
-    spec: KeySpec
-    name: str
-    issued_on: date
+    rotate_after_days: Annotated[int, Field(ge=1)] | None = None
+    name: str = ""
+    """The key's final name."""
+    issued_on: date | None = None
 
 
 def settle(
-    spec: KeySpec, held: Identity | None, today: date, *, predecessor: str = ""
-) -> tuple[Identity, tuple[str, ...]]:
-    """Return the identity from now on, and the properties whose change rotates the key.
+    want: KeySpec, held: KeySpec | None, today: date, *, predecessor: str = ""
+) -> tuple[str, date, tuple[str, ...]]:
+    """Return name and day of issue from now on, and the properties whose change rotates the key.
 
-    A held identity keeps its name and day, so that neither a new `rotate_after_days` nor a new rule
-    for names rotates a key that is not due. `predecessor` is the name of the key to replace.
+    A held key keeps its name and day, so that neither a new `rotate_after_days` nor a new rule for
+    names rotates a key that is not due. `predecessor` is the name of the key to replace.
     """
-    changed = _changes(spec, held, today) if held else ()
-    if held and not changed:
-        return Identity(spec=spec, name=held.name, issued_on=held.issued_on), ()
-    name = spec.name.lower() if spec.exact else generated_name(spec, predecessor)
-    return Identity(spec=spec, name=name, issued_on=today), changed
+    changed: tuple[str, ...] = ()
+    if held and held.name:
+        changed = _changes(want, held, today)
+        if not changed:
+            return held.name, held.issued_on or today, ()
+    name = want.base_name.lower() if want.exact_name else generated_name(want, predecessor)
+    return name, today, changed
 
 
-def generated_name(spec: KeySpec, predecessor: str = "") -> str:
+def generated_name(want: KeySpec, predecessor: str = "") -> str:
     """Return `<base>-<hash>`, at most 64 bytes, and the same on every machine.
 
     The hash includes the predecessor's name: going back to an earlier spec whose key still exists
     gives another name (K9). A run that was killed and its successor ask for the same name (U3).
     """
-    base = spec.name.lower()
-    facts = [
-        base,
-        spec.owner,
-        spec.organization,
-        canonical_tags(spec.tags),
-        spec.deployment_id,
-        spec.trigger,
-        predecessor,
-    ]
+    base = want.base_name.lower()
+    place = [want.organization, want.tags, want.deployment_id]
+    facts = [base, want.owner or "", *place, want.trigger, predecessor]
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_HASH]
     return f"{base[: LONGEST_KEY_NAME - _HASH - 1].rstrip('-')}-{digest}"
 
@@ -90,29 +78,29 @@ def due_after(rotate_after_days: int, name: str) -> int:
     return rotate_after_days - share % (rotate_after_days // _SPREAD + 1)
 
 
-def canonical_tags(tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the tags sorted by name, because their order makes no difference."""
-    return {name: tags[name] for name in sorted(tags)}
-
-
-def _changes(spec: KeySpec, held: Identity, today: date) -> tuple[str, ...]:
-    was = held.spec
+def _changes(want: KeySpec, held: KeySpec, today: date) -> tuple[str, ...]:
+    # What a state of an earlier version lacks counts as unchanged (K7).
+    lacking = set(KeySpec.model_fields) - held.model_fields_set
+    was = held.model_copy(update={name: getattr(want, name) for name in lacking})
     pairs = {
-        "organization": _organizations(was, spec),
-        "name": ((was.name.lower(), was.exact), (spec.name.lower(), spec.exact)),
-        "tags": (canonical_tags(was.tags), canonical_tags(spec.tags)),
-        "deployment_id": (was.deployment_id, spec.deployment_id),
-        "trigger": (was.trigger, spec.trigger),
+        "organization": _organizations(was, want),
+        "name": (
+            (was.base_name.lower(), was.exact_name),
+            (want.base_name.lower(), want.exact_name),
+        ),
+        "tags": (was.tags, want.tags),
+        "deployment_id": (was.deployment_id, want.deployment_id),
+        "trigger": (was.trigger, want.trigger),
     }
     changed = [name for name, (before, after) in pairs.items() if before != after]
-    days = spec.rotate_after_days
-    if days is not None and today - held.issued_on >= timedelta(days=due_after(days, held.name)):
+    days, age = want.rotate_after_days, today - (held.issued_on or today)
+    if days is not None and age >= timedelta(days=due_after(days, held.name)):
         changed.append("issued_on")
     return tuple(changed)
 
 
-def _organizations(was: KeySpec, spec: KeySpec) -> tuple[str, str]:
+def _organizations(was: KeySpec, want: KeySpec) -> tuple[str, str]:
     """Return what to compare: uuids if both are known, since names may change (K10)."""
-    if was.organization_id and spec.organization_id:
-        return was.organization_id, spec.organization_id
-    return was.organization, spec.organization
+    if was.organization_id and want.organization_id:
+        return was.organization_id, want.organization_id
+    return was.organization, want.organization

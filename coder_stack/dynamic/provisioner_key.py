@@ -17,7 +17,6 @@ from pulumi import dynamic
 from pydantic import SecretStr
 
 from coder_stack.coderd.errors import CoderdError, ForbiddenByRole, NotEntitled
-from coder_stack.coderd.key_identity import canonical_tags
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.coderd.procedures.keys import issue_key, key_of_material, remove_key
 from coder_stack.coderd.reasons import Reason
@@ -66,8 +65,10 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Decide on the name, or defer the change while the license is gone."""
         want, old = request.whole, request.old
+        wrong = take_offer(request)
         if want is None:
-            return settled(request)
+            values, problems = settled(request)
+            return values, [*problems, *wrong]
         before = REPLACEMENTS.predecessor(want, old)
         organization_id, unknown = wanted_organization(session, want, old, before)
         values, problems = settled(request, before, organization_id)
@@ -76,18 +77,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         if session is not None and (key := self._expected(session, want)):
             # An adopted key keeps its age, also for its rotation.
             values = {**values, "issued_on": _day_of(key)}
-        return values, [*problems, *unknown]
-
-    def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
-        """Leave out a name that is not decided yet, or dependants would take it as empty."""
-        offered = take_offer(_olds, news)
-        result = super().check(_olds, news)
-        if not result.inputs.get("name"):
-            result.inputs.pop("name", None)
-        if offered and not news.get("exact_name"):
-            why = "must be true where a key is taken over: a generated name is never its name"
-            result.failures.append(dynamic.CheckFailure("exact_name", why))
-        return result
+        return values, [*problems, *unknown, *wrong]
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
         """Replace the placeholder once the license allows keys, and before that nothing."""
@@ -248,7 +238,7 @@ def _of_coderd(key: KeyRecord, material: SecretStr) -> dict[str, Any]:
         "key_id": str(key.id),
         "organization_id": str(key.organization),
         "name": key.name,
-        "tags": canonical_tags(key.tags),
+        "tags": dict(key.tags),
         "created_at": key.created_at.astimezone(UTC).isoformat(timespec="seconds"),
         "material": material,
         "material_sha256": hashlib.sha256(text.encode()).hexdigest() if text else "",

@@ -12,14 +12,14 @@ from pydantic import SecretStr
 
 from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import KeyRejected
-from coder_stack.coderd.key_identity import canonical_tags
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.coderd.procedures.keys import IssuedKey, find_key
 from coder_stack.coderd.reasons import Reason
 from coder_stack.console import warn
 from coder_stack.dynamic.key.inputs import KeyInputs
-from coder_stack.dynamic.runtime.check import known_connection
-from coder_stack.dynamic.runtime.props import Props
+from coder_stack.dynamic.runtime.check import CheckRequest
+from coder_stack.dynamic.runtime.props import Problem
+from coder_stack.dynamic.runtime.session import ConnectionProps
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,6 @@ class KeyRef:
         """Take it from inputs that are all known."""
         return cls(inputs.connection.identity, inputs.organization, inputs.base_name.lower())
 
-    @classmethod
-    def in_props(cls, news: Props) -> "KeyRef | None":
-        """Take it from what `check` was given; None while part of it is unknown or wrong."""
-        connection = known_connection(news)
-        organization, name = news.get("organization"), news.get("base_name")
-        if connection is None or not (isinstance(organization, str) and isinstance(name, str)):
-            return None
-        return cls(connection.identity, organization, name.lower())
-
 
 class Offers:
     """Plaintexts that the program gave to this process; thread-safe."""
@@ -53,29 +44,29 @@ class Offers:
         self._material: dict[KeyRef, SecretStr | None] = {}
         self._said: set[tuple[KeyRef, str]] = set()
 
-    def offer(self, place: KeyRef, material: SecretStr) -> None:
+    def offer(self, key: KeyRef, material: SecretStr) -> None:
         """Store the plaintext, unless it was withdrawn before."""
         with self._lock:
-            self._material.setdefault(place, material)
+            self._material.setdefault(key, material)
 
-    def withdraw(self, place: KeyRef) -> None:
+    def withdraw(self, key: KeyRef) -> None:
         """Ignore the plaintext from now on: this stack has the key already.
 
         The engine checks a replacement twice, the second time without old inputs.
         """
         with self._lock:
-            self._material[place] = None
+            self._material[key] = None
 
-    def offered(self, place: KeyRef) -> SecretStr | None:
+    def offered(self, key: KeyRef) -> SecretStr | None:
         """Return the plaintext of a key to adopt."""
         with self._lock:
-            return self._material.get(place)
+            return self._material.get(key)
 
-    def is_news(self, place: KeyRef, said: str) -> bool:
+    def is_news(self, key: KeyRef, said: str) -> bool:
         """Tell whether this is said for the first time: `check` and `create` say the same."""
         with self._lock:
-            known = (place, said) in self._said
-            self._said.add((place, said))
+            known = (key, said) in self._said
+            self._said.add((key, said))
             return not known
 
 
@@ -83,26 +74,32 @@ OFFERS = Offers()
 """Of this process."""
 
 
-def take_offer(olds: Props, news: Props) -> bool:
-    """Take the plaintext out of what `check` was given; tell whether there was one."""
-    material, place = news.pop("adopt_material", None), KeyRef.in_props(news)
-    if material and place and olds.get("provisioned"):
-        OFFERS.withdraw(place)
-    elif place and isinstance(material, str) and material.strip():
-        OFFERS.offer(place, SecretStr(material.strip()))
-    return bool(material)
+def take_offer(request: CheckRequest[KeyInputs]) -> list[Problem]:
+    """Store the plaintext that the program gave, for the key that these inputs name."""
+    material = request.extra.get("adopt_material")
+    names = [request.known.get(each) for each in ("connection", "organization", "base_name")]
+    if material and isinstance(names[0], ConnectionProps) and all(names):
+        key = KeyRef(names[0].identity, str(names[1]), str(names[2]).lower())
+        if request.old is not None and request.old.provisioned:
+            OFFERS.withdraw(key)
+        elif isinstance(material, str) and material.strip():
+            OFFERS.offer(key, SecretStr(material.strip()))
+    if not material or request.known.get("exact_name", True):
+        return []
+    why = "must be true where a key is adopted: a generated name is never its name"
+    return [Problem("exact_name", why)]
 
 
 def offered_key(coderd: Coderd, want: KeyInputs, label: str) -> IssuedKey | None:
     """Return the key to adopt, if it is the wanted one; if not, warn."""
-    place = KeyRef.of(want)
-    material = OFFERS.offered(place)
+    wanted = KeyRef.of(want)
+    material = OFFERS.offered(wanted)
     if material is None:
         return None
     key, misfit = _find(coderd, want, material)
     if key is not None:
         return IssuedKey(key, material)
-    if OFFERS.is_news(place, misfit):
+    if OFFERS.is_news(wanted, misfit):
         warn(
             f"{Reason.KEY_REJECTED}: {label}: not taken over, since {misfit}; a new key is made, "
             "and a key of that name is deleted, unless its daemons live."
@@ -118,7 +115,7 @@ def _find(coderd: Coderd, want: KeyInputs, material: SecretStr) -> tuple[KeyReco
         return None, "the material opens no key of this coderd"
     if key.name != want.base_name.lower():
         return None, f'the material is that of key "{key.name}"'
-    if canonical_tags(key.tags) != canonical_tags(want.tags):
+    if dict(key.tags) != want.tags:
         return None, "the key has other tags"
     # A key names its organization by id only, the config by name as well.
     if find_key(coderd, want.organization, str(key.id)) is None:

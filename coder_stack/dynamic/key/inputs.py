@@ -4,16 +4,13 @@ No I/O. The rules for names and age are in coderd/key_identity.py.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import UTC, date, datetime
-from typing import Annotated, Any
+from datetime import UTC, datetime
+from typing import Any
 
-from pydantic import Field, SecretStr
+from pydantic import SecretStr
 
 from coder_stack.coderd.key_identity import (
-    Identity,
     KeySpec,
-    canonical_tags,
     settle,
 )
 from coder_stack.coderd.names import key_name_fault, tags_fault
@@ -22,23 +19,12 @@ from coder_stack.dynamic.runtime.licensed import LicensedInputs, must_stay
 from coder_stack.dynamic.runtime.props import Problem, PropsSecret
 
 
-class KeyInputs(LicensedInputs):
-    """What the program asks for; the last fields are filled in by `check`."""
+class KeyInputs(LicensedInputs, KeySpec):
+    """What the program asks for. `check` fills in `name`, `issued_on` and `organization_id`.
 
-    organization: str
-    base_name: str
-    exact_name: bool = False
-    owner: str | None = None
-    """The stack. `check` uses it in a new name; no state keeps it."""
-    tags: dict[str, str] = Field(default_factory=dict)
-    deployment_id: str = ""
-    trigger: str = ""
-    rotate_after_days: Annotated[int, Field(ge=1)] | None = None
-    # Settled by check:
-    organization_id: str | None = None
-    """The organization's uuid: a rename in coderd leaves it."""
-    name: str = ""
-    issued_on: date | None = None
+    No state keeps `owner`.
+    """
+
     material_valid: bool = True
     """Always true in the program; a refresh may find false, and that replaces the key."""
 
@@ -72,62 +58,35 @@ def settled(
     values: dict[str, Any] = {"material_valid": True, "owner": None}
     if isinstance(name := request.known.get("base_name"), str):
         values["base_name"] = name.lower()
-    if "tags" in request.known:
-        values["tags"] = canonical_tags(request.known["tags"])
     want, old = request.whole, request.old
     if want is None:
         return {**values, **_unchanged(old, request.known.get("enabled"))}, problems
-    spec = replace(_spec(want), organization_id=organization_id)
+    spec = want.model_copy(update={"organization_id": organization_id})
     if not want.enabled and not (old and was_made(old)):
         # A placeholder has no age.
-        spec = replace(spec, rotate_after_days=None)
+        spec = spec.model_copy(update={"rotate_after_days": None})
     before = predecessor.name if predecessor else ""
-    identity, differences = settle(spec, _held(want, old), _today(), predecessor=before)
+    today = datetime.now(UTC).date()
+    name, issued_on, differences = settle(spec, old, today, predecessor=before)
     if old is not None and must_stay(want.enabled, old):
         invalid = () if old.material_valid else ("material_valid",)
         frozen = {**_frozen(old), "owner": None}
         return {**frozen, "deferred": (*differences, *invalid)}, problems
     result = {
         "organization_id": organization_id,
-        "name": identity.name,
-        "issued_on": identity.issued_on,
+        "name": name,
+        "issued_on": issued_on,
         "provisioned": want.enabled,
         "deferred": (),
     }
     return {**values, **result}, problems
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
-def _spec(inputs: KeyInputs) -> KeySpec:
-    return KeySpec(
-        name=inputs.base_name,
-        exact=inputs.exact_name,
-        owner=inputs.owner or "",
-        organization=inputs.organization,
-        organization_id=inputs.organization_id,
-        tags=inputs.tags,
-        deployment_id=inputs.deployment_id,
-        trigger=inputs.trigger,
-        rotate_after_days=inputs.rotate_after_days,
-    )
-
-
-def _held(want: KeyInputs, old: KeyInputs | None) -> Identity | None:
-    """Return the identity so far; a field that an old state lacks is unchanged (K7)."""
-    if old is None or not old.name:
-        return None
-    lacking = set(KeyInputs.model_fields) - old.model_fields_set
-    filled = old.model_copy(update={name: getattr(want, name) for name in lacking})
-    return Identity(spec=_spec(filled), name=old.name, issued_on=old.issued_on or _today())
-
-
 def _unchanged(old: KeyInputs | None, enabled: object) -> dict[str, Any]:
     """Keep the name while an input is unknown: most unknown inputs turn out the same."""
     if old is None or not old.name:
-        return {"provisioned": enabled is True}
+        # Left out: dependants would take an empty name as one.
+        return {"name": None, "provisioned": enabled is True}
     kept: dict[str, Any] = {"name": old.name, "deferred": old.deferred}
     kept |= {"organization_id": old.organization_id}
     kept |= {"provisioned": old.provisioned or enabled is True}

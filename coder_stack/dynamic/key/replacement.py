@@ -8,7 +8,6 @@ the same inputs, in one process.
 import json
 import threading
 
-from coder_stack.coderd.key_identity import canonical_tags
 from coder_stack.dynamic.key.inputs import KeyInputs, was_made
 
 
@@ -54,5 +53,5 @@ def _lineage(key: KeyInputs) -> tuple[str, str]:
 def _spec(want: KeyInputs) -> str:
     """Serialize what the program asks for, without what `check` fills in."""
     where = [want.connection.identity, want.organization, want.owner, want.deployment_id]
-    key = [want.base_name.lower(), want.exact_name, canonical_tags(want.tags), want.trigger]
-    return json.dumps([where, key])
+    key = [want.base_name.lower(), want.exact_name, want.tags, want.trigger]
+    return json.dumps([where, key], sort_keys=True)

@@ -38,6 +38,8 @@ class CheckRequest(Generic[I]):
     """None while anything is unknown."""
     old: I | None
     """The inputs of the last run; None on create and on replace."""
+    extra: Props
+    """What the program gave beside the inputs: secrets that no state keeps."""
 
 
 Examine = Callable[[CheckRequest[Any], Session | None], tuple[Mapping[str, Any], list[Problem]]]
@@ -51,10 +53,11 @@ def check(
     if session is not None and "deployment_id" in model.model_fields:
         news = _with_live_deployment(news, session)
     known, whole, wrong = read_known(model, news)
+    extra = {name: value for name, value in news.items() if name not in model.model_fields}
     if problems or wrong:
-        return checked(news, [*problems, *wrong])
-    old = earlier_inputs(model, olds)
-    values, problems = examine(CheckRequest(known, whole, old), session)
+        return checked(filled(model, news, {}), [*problems, *wrong])
+    request = CheckRequest(known, whole, earlier_inputs(model, olds), extra)
+    values, problems = examine(request, session)
     return checked(filled(model, news, {**known, **values}), problems)
 
 
@@ -70,7 +73,8 @@ def filled(model: type[PropsModel], news: Props, values: Mapping[str, Any]) -> P
     for name in model.model_fields:
         value = news.get(name)
         if name in values:
-            value = field_to_props(model, name, values[name])
+            found = values[name]
+            value = None if found is None else field_to_props(model, name, found)
         if value is not None:
             inputs[name] = value
     return inputs
