@@ -14,15 +14,15 @@ from coder_stack.settings import Settings
 
 def needed_features(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return each needed feature with what in the config needs it."""
-    found = {
-        each.feature: tuple(
-            f"{each.component}/{item.name}" for item in getattr(settings, each.config_list)
-        )
-        for each in DESCRIPTORS.values()
-        if each.feature and each.config_list
+    replicas = settings.control_plane.replicas
+    found: dict[str, tuple[str, ...]] = {
+        HIGH_AVAILABILITY: ("controlPlane.replicas",) if replicas > 1 else ()
     }
-    if settings.control_plane.replicas > 1:
-        found[HIGH_AVAILABILITY] = ("controlPlane.replicas",)
+    # In a fixed order, which states hold as an input of the license.
+    for each in DESCRIPTORS.values():
+        if each.feature and each.config_list:
+            listed = getattr(settings, each.config_list)
+            found[each.feature] = tuple(f"{each.component}/{item.name}" for item in listed)
     used = {each.organization for each in settings.provisioners}
     # One organization needs no license, whatever its name.
     if len(used) > 1:

@@ -16,7 +16,9 @@ from coder_stack.stack import CoderStack
 def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
     """Return all outputs by name, the most interesting first."""
     plane, operator = stack.control_plane, stack.operator
-    return {
+    # Without organizations, the outputs of a stack are those of versions that had none.
+    left_out = set[str]() if stack.settings.organizations else {"organizations"}
+    outputs: dict[str, pulumi.Input[Any]] = {
         "url": plane.url,
         "phase": plane.phase,
         "ready": stack.conditions.apply(lambda every: every[-1]["status"]),
@@ -39,8 +41,11 @@ def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
         "proxies": [each.summary for each in stack.proxies],
         "conditions": stack.conditions,
         # With all defaults, and keys as in the config file.
-        "settings": stack.settings.model_dump(mode="json", by_alias=True, exclude_none=True),
+        "settings": stack.settings.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude=left_out
+        ),
     }
+    return {name: value for name, value in outputs.items() if name not in left_out}
 
 
 def _license(stack: CoderStack) -> pulumi.Input[Mapping[str, Any]]:
