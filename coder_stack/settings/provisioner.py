@@ -89,7 +89,7 @@ class ProvisionerSettings(WorkloadSettings):
             f"the name of an organization: {HYPHENATED_RULE}",
             LONGEST_ORGANIZATION_NAME,
         ),
-    ] = Field(default="coder", description="Name of an existing organization.")
+    ] = Field(default="coder", description="Name of an organization that exists or is declared.")
     namespace: Label | None = Field(
         default=None, description="Existing namespace. Default: coderd's."
     )

@@ -75,7 +75,7 @@ def test_E4_E5_the_gate_follows_the_license_and_the_command_stays_the_same(
     assert (replicas(stack, "eu-provisioner"), replicas(stack, "coder")) == (1, 3)
     assert stack.condition("provisioner/eu", "ExternalProvisionersEntitled") == closed
     assert stack.condition("provisioner/eu", "ProvisionerKeyReady") == ("False", "RotationDeferred")
-    assert "put off until it is entitled again: tags" in outcome.text
+    assert "deferred until the license allows it again: tags" in outcome.text
 
     # And back: what waited is done.
     stack.give("licenseJwt", license_text())

@@ -106,7 +106,7 @@ class TestGate:
         changed = {k for k in news if news[k] != held.inputs.get(k)}
         assert changed == {"enabled", "deferred"}
         assert news["deferred"] == ["tags", "trigger"]
-        assert "put off until it is entitled again: tags, trigger." in said()
+        assert "deferred until the license allows it again: tags, trigger." in said()
         assert keys.diff(held, news).replaces == []
         after = keys.update(held, closed)
         assert after.outputs["material"] == held.outputs["material"]

@@ -216,7 +216,7 @@ class TestGate:
         kept = {name: news.get(name) for name in TEXTS}
         assert kept == {name: held.inputs.get(name) for name in TEXTS}
         assert news["deferred"] == ["description", "display_name", "name"]
-        assert "put off until it is entitled again" in said()
+        assert "deferred until the license allows it again" in said()
         licensed.forget_requests()
         organizations.update(held, news)
         assert licensed.requests() == []

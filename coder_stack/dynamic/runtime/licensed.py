@@ -62,4 +62,6 @@ def report_deferred(label: str, deferred: Sequence[str]) -> None:
     """Warn in every preview about changes that wait for a license (E5)."""
     if deferred:
         waits = ", ".join(deferred)
-        warn(f"{Reason.NOT_ENTITLED}: {label}: put off until it is entitled again: {waits}.")
+        warn(
+            f"{Reason.NOT_ENTITLED}: {label}: deferred until the license allows it again: {waits}."
+        )

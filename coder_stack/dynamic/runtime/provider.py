@@ -1,4 +1,4 @@
-"""Pulumi's provider protocol: property bags in and out, typed models in between.
+"""Pulumi's provider protocol: properties in and out, typed models in between.
 
 `Provider` is the base of every dynamic provider; `CoderdProvider` adds the session with coderd. A
 resource file subclasses one and says what is true of one object, on typed models. The state keeps a

@@ -1,7 +1,7 @@
 """Values out of the engine's events: found by property path, masked, and written for people.
 
-The engine masks secrets itself. What is known to be one by its place is masked here as well, since
-a value that somebody else put there is marked by nobody.
+The engine masks secrets itself. Fields that are known to hold one are masked here as well, because
+the engine does not know about a value that somebody else wrote there.
 """
 
 import json
