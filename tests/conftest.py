@@ -19,8 +19,9 @@ from sandbox import cluster as sandbox_cluster
 from sandbox.engine import Engine
 from sandbox.paths import SandboxPaths
 from sandbox.toolchain import CLUSTER, ensure
+from tests.cluster_access import Cluster, OwnCluster
 from tests.custom_kinds import install
-from tests.harness import Cluster, OwnCluster, Project
+from tests.engine_project import Project
 from tests.reports import RUN_FOLDER, kept
 from tests.simulation import simulated
 

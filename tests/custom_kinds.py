@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from sandbox.cluster import api
-from tests.harness import Cluster
+from tests.cluster_access import Cluster
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Cluster
+from tests.cluster_access import Cluster
 
 PORT = 7080
 

@@ -7,8 +7,9 @@ from pulumi import automation as auto
 
 from sandbox.engine import Engine
 from tests.bench.timing import ratio
+from tests.cluster_access import Cluster
 from tests.engine.deployed import deployed
-from tests.harness import Cluster, Project
+from tests.engine_project import Project
 from tests.simulation import simulated
 
 PROVISIONERS = 50

@@ -12,7 +12,7 @@ from coder_stack.operate.fleet import default_jobs, for_each_stack
 from sandbox.engine import Engine
 from tests.bench.timing import ratio
 from tests.engine.operated import PROGRAM
-from tests.harness import PROJECT, Project
+from tests.engine_project import PROJECT, Project
 from tests.simulation import simulated
 
 _STACKS = 5

@@ -6,9 +6,9 @@ import pytest
 
 from sandbox.engine import Engine
 from tests.bench.timing import ratio
+from tests.cluster_access import Cluster
 from tests.engine.deployed import deployed
 from tests.engine.guarded import Guarded
-from tests.harness import Cluster
 from tests.simulation import simulated
 
 _ROUNDS = 3

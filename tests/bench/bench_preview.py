@@ -6,7 +6,8 @@ import pytest
 
 from sandbox.engine import Engine
 from tests.bench.timing import ratio
-from tests.harness import Cluster, Project
+from tests.cluster_access import Cluster
+from tests.engine_project import Project
 
 
 @pytest.mark.timeout(900)

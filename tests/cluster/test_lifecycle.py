@@ -22,7 +22,8 @@ from sandbox.cluster.layout import PARTS
 from sandbox.errors import SandboxError
 from sandbox.paths import CHECKOUT, SandboxPaths
 from sandbox.toolchain import CLUSTER, ensure
-from tests.harness import eventually, processes_in
+from tests.processes import processes_in
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.cluster
 

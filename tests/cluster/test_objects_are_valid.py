@@ -14,7 +14,7 @@ import httpx
 import pytest
 import yaml
 
-from tests.harness import Cluster
+from tests.cluster_access import Cluster
 from tests.unit.components.rendering import SNAPSHOTS, Object
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("extended")]

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from sandbox.paths import CHECKOUT
-from tests.harness import eventually
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.contract, pytest.mark.xdist_group("contract")]
 RUN = """

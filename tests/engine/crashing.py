@@ -29,11 +29,13 @@ from sandbox.coderd.rules.state import ServerFlags
 from sandbox.engine import Engine
 from sandbox.paths import CHECKOUT
 from sandbox.pods import simulate_pods
+from tests.cluster_access import OwnCluster
 from tests.ending import end_with_this_run
 from tests.engine.deployed import Deployed
-from tests.harness import OwnCluster, Project, eventually
+from tests.engine_project import Project
 from tests.provider.api_server import write_kubeconfig
 from tests.tripwire import Call, Wire, tripwire
+from tests.waiting import eventually
 
 Victim = Literal["engine", "provider", "machine", "coderd", "API server"]
 VICTIMS: tuple[Victim, ...] = ("engine", "coderd", "provider", "API server", "machine")

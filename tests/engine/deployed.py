@@ -14,8 +14,9 @@ from typing import Any
 
 from sandbox.engine import Engine
 from sandbox.pods import simulate_pods
+from tests.cluster_access import Cluster
 from tests.engine.operated import Operated
-from tests.harness import Cluster, Project
+from tests.engine_project import Project
 from tests.simulation import Simulation
 
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"

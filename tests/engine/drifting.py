@@ -17,9 +17,10 @@ from typing import Any
 from pulumi import automation as auto
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.operated import PROGRAM as OPERATED
 from tests.engine.operated import Operated
-from tests.harness import PROJECT, Cluster, Project
+from tests.engine_project import PROJECT, Project
 from tests.simulation import Simulation, license_text
 
 PROGRAM = (

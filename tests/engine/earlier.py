@@ -23,9 +23,11 @@ from sandbox.coderd import storage
 from sandbox.engine import Engine
 from sandbox.paths import SandboxPaths
 from sandbox.pods import simulate_pods
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed
-from tests.harness import Cluster, Project, eventually
+from tests.engine_project import Project
 from tests.simulation import Simulation, simulated
+from tests.waiting import eventually
 
 NAME = "earlier"
 """Name of the stack and of its namespace, which stands all over the state."""

@@ -15,7 +15,7 @@ from coder_stack.settings.stack_file import read_stack_file
 from sandbox.paths import CHECKOUT
 from sandbox.pods import simulate_pods
 from tests.engine.deployed import Deployed
-from tests.harness import PROJECT
+from tests.engine_project import PROJECT
 from tests.simulation import license_text
 
 EXAMPLES = sorted(CHECKOUT.glob("examples/*.yaml"))

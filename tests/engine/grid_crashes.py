@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import OwnCluster
 from tests.engine.crashing import VICTIMS, Victim, crashing, table
 from tests.engine.test_crashes import live_and_die, settings
-from tests.harness import OwnCluster
 from tests.reports import keep_for_the_summary
 
 pytestmark = [

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.paths import CHECKOUT
-from tests.harness import Outcome, Project
+from tests.engine_outcome import Outcome
+from tests.engine_project import Project
 
 PACK = str(CHECKOUT / "policies")
 

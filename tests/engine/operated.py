@@ -16,7 +16,8 @@ from pulumi import automation as auto
 from pulumi.automation.errors import CommandError
 
 from sandbox.engine import Engine
-from tests.harness import PROJECT, Outcome, Project
+from tests.engine_outcome import Outcome
+from tests.engine_project import PROJECT, Project
 from tests.simulation import Simulation
 
 PROGRAM = """

@@ -16,6 +16,7 @@ import pytest
 from sandbox.coderd import storage
 from sandbox.coderd.rules.state import CoderdState, ServerFlags
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
 from tests.engine.earlier import (
     CODERD,
@@ -27,7 +28,6 @@ from tests.engine.earlier import (
     api_path,
     placeholders,
 )
-from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
 pytestmark = pytest.mark.engine

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
-from tests.harness import Cluster, Project
+from tests.engine_project import Project
 from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pulumi.automation.errors import CommandError
 
-from tests.harness import Project
+from tests.engine_project import Project
 
 pytestmark = pytest.mark.engine
 IMAGE = "ghcr.io/coder/coder:v2.30.0"

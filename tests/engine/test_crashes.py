@@ -14,8 +14,8 @@ import pytest
 
 from sandbox.coderd.rules.identifiers import hashed
 from sandbox.engine import Engine
+from tests.cluster_access import OwnCluster
 from tests.engine.crashing import VICTIMS, Crashes, crashing, table
-from tests.harness import OwnCluster
 from tests.reports import keep_for_the_summary
 from tests.simulation import license_text
 from tests.tripwire import Call

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.engine import Engine
-from tests.harness import Cluster, Project
+from tests.cluster_access import Cluster
+from tests.engine_project import Project
 from tests.simulation import simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("extended")]

@@ -9,7 +9,7 @@ from pulumi import automation as auto
 from sandbox.coderd.rules import daemons
 from sandbox.engine import Engine
 from tests.engine.operated import Operated, operated
-from tests.harness import PROJECT
+from tests.engine_project import PROJECT
 from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine

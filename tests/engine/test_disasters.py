@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
-from tests.harness import Cluster, eventually
 from tests.simulation import license_text, simulated
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine
 EU: dict[str, Any] = {"name": "eu", "key": {"tags": {"region": "eu"}}}

@@ -11,8 +11,8 @@ from pulumi.automation import ConfigValue
 
 from coder_stack.operate.report.model import Report
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.drifting import Drifting, drifting
-from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
 pytestmark = pytest.mark.engine

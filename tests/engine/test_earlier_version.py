@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed
 from tests.engine.drifting import report_of
 from tests.engine.earlier import laid_out
-from tests.harness import Cluster
 
 pytestmark = [
     pytest.mark.engine,

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
 from tests.engine.example import EXAMPLES, prepared
 from tests.engine.guarded import Guarded
-from tests.harness import Cluster
 from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine

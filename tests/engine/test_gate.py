@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
-from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
 pytestmark = pytest.mark.engine

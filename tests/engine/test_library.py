@@ -12,7 +12,7 @@ from pulumi import automation as auto
 from sandbox.engine import Engine
 from sandbox.paths import CHECKOUT, SandboxPaths
 from sandbox.pods import simulate_pods
-from tests.harness import Cluster
+from tests.cluster_access import Cluster
 from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine

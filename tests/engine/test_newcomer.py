@@ -13,7 +13,7 @@ import pytest
 from sandbox.breakage import BREAKAGES
 from sandbox.cluster import stop_after_process
 from sandbox.paths import CHECKOUT, SandboxPaths
-from tests.harness import processes_in
+from tests.processes import processes_in
 
 pytestmark = pytest.mark.engine
 

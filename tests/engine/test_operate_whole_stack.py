@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
 from tests.engine.drifting import command, report_of
-from tests.harness import Cluster, eventually
 from tests.simulation import license_text, simulated
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 FLEET: list[dict[str, Any]] = [

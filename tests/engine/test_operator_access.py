@@ -10,7 +10,7 @@ from pulumi import automation as auto
 
 from sandbox.engine import Engine
 from tests.engine.operated import Operated, operated
-from tests.harness import PROJECT
+from tests.engine_project import PROJECT
 from tests.provider.api_server import ApiServer, api_server
 from tests.simulation import license_text, simulated
 

@@ -8,9 +8,9 @@ import pytest
 from pulumi.automation.errors import CommandError
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
 from tests.engine.drifting import report_of
-from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
 pytestmark = pytest.mark.engine

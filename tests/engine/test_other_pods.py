@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
-from tests.harness import Cluster, eventually
 from tests.simulation import simulated
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 EU: dict[str, Any] = {"name": "eu", "connectTimeoutSeconds": 8}

@@ -9,9 +9,10 @@ from pulumi_policy import EnforcementLevel
 
 from pack import policies
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import deployed
 from tests.engine.guarded import Guarded, Run
-from tests.harness import Cluster, Project
+from tests.engine_project import Project
 from tests.simulation import license_text, simulated
 
 pytestmark = pytest.mark.engine

@@ -10,7 +10,8 @@ from pulumi import automation as auto
 
 from sandbox.engine import Engine
 from tests.engine.operated import Operated, operated
-from tests.harness import PROJECT, Outcome
+from tests.engine_outcome import Outcome
+from tests.engine_project import PROJECT
 from tests.simulation import Simulation, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]

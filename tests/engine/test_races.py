@@ -19,10 +19,12 @@ from tests.engine.drifting import command
 from tests.engine.operated import Operated, operated
 from tests.engine.test_operator_access import HOME, PASSWORD
 from tests.engine.test_rollback import PROGRAM as LICENSE_AND_KEY
-from tests.harness import PROJECT, Outcome, eventually
+from tests.engine_outcome import Outcome
+from tests.engine_project import PROJECT
 from tests.provider.api_server import ApiServer, api_server
 from tests.simulation import Simulation, license_text, simulated
 from tests.tripwire import Call, Wire, tripwire
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine
 JWT = license_text()

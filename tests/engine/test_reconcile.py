@@ -14,8 +14,8 @@ from coder_stack.operate.engine.pulumi import Project as EngineProject
 from coder_stack.operate.engine.pulumi import StackEngine
 from coder_stack.operate.reconcile import Limits, reconcile_stack
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.drifting import Drifting, drifting
-from tests.harness import Cluster
 from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine

@@ -19,8 +19,8 @@ import yaml
 
 from coder_stack.components.reconcile_job import PROJECT
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
-from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]

@@ -14,7 +14,7 @@ from sandbox.coderd.rules.identifiers import hashed
 from sandbox.engine import Engine
 from tests.daemons import connect
 from tests.engine.operated import Operated, operated
-from tests.harness import PROJECT
+from tests.engine_project import PROJECT
 from tests.simulation import Simulation, license_text, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]

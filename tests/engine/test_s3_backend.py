@@ -12,7 +12,7 @@ from sandbox.engine import Engine
 from sandbox.paths import SandboxPaths
 from tests.engine.drifting import command
 from tests.engine.operated import PROGRAM, Operated
-from tests.harness import PROJECT, Project
+from tests.engine_project import PROJECT, Project
 from tests.s3 import CREDENTIALS, Bucket, bucket
 from tests.simulation import license_text, simulated
 

@@ -9,8 +9,9 @@ import pytest
 from pulumi import automation as auto
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.operated import Operated, operated
-from tests.harness import PROJECT, Cluster
+from tests.engine_project import PROJECT
 from tests.simulation import license_text, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.cluster]

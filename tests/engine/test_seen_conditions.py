@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sandbox.engine import Engine
+from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
-from tests.harness import Cluster
 from tests.simulation import license_text, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]

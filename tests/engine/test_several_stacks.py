@@ -9,7 +9,7 @@ import pytest
 from coder_stack.operate.report.model import Report
 from sandbox.engine import Engine
 from tests.engine.drifting import coder_stack, lock
-from tests.harness import Project
+from tests.engine_project import Project
 
 pytestmark = pytest.mark.engine
 PROGRAM = """

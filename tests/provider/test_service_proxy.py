@@ -16,7 +16,7 @@ from coder_stack.dynamic.entitlements import EntitlementsProvider
 from coder_stack.dynamic.license import LicenseProvider
 from coder_stack.dynamic.operator_access import OperatorAccessProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
-from tests.harness import Cluster
+from tests.cluster_access import Cluster
 from tests.pod_network import PORT, Pod, expose, pod
 from tests.provider.driver import ROOT, Failure, provider_process
 from tests.simulation import license_text

@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.toolchain import ensure
 from tests.cluster.kubernetes_plugin.driver import Plugin, start
-from tests.harness import Cluster
+from tests.cluster_access import Cluster
 
 Kubectl = Callable[..., str]
 

@@ -21,7 +21,9 @@ from sandbox.cluster.layout import PARTS, PODS
 from sandbox.paths import SandboxPaths
 from sandbox.toolchain import CLUSTER, ensure
 from tests.cluster.pods.workloads import Workloads, workloads
-from tests.harness import Cluster, eventually, processes_in
+from tests.cluster_access import Cluster
+from tests.processes import processes_in
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("world")]
 LABELS = {"app.kubernetes.io/component": "coderd"}

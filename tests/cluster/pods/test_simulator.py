@@ -7,8 +7,9 @@ import pytest
 
 from sandbox.pods import simulate_pods
 from tests.cluster.pods.workloads import Workloads, workloads
-from tests.harness import Cluster, eventually
+from tests.cluster_access import Cluster
 from tests.simulation import Simulation, simulated
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.cluster
 KEYS = "/api/v2/organizations/coder/provisionerkeys"

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.harness import Cluster, eventually
+from tests.cluster_access import Cluster
+from tests.waiting import eventually
 
 
 @dataclass(frozen=True)
