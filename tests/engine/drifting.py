@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pulumi import automation as auto
-
 from sandbox.engine import Engine
 from tests.cluster_access import Cluster
 from tests.engine.operated import PROGRAM as OPERATED
@@ -149,7 +147,7 @@ def lock(project: Project) -> Path:
 
 @dataclass
 class Drifting(Operated):
-    """The deployed stack, and what is behind its back."""
+    """The deployed stack, with commands that look for drift."""
 
     def command(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return command(self, *words, **environment)
@@ -158,18 +156,17 @@ class Drifting(Operated):
         return report_of(self, *words)
 
     def rules(self, **settings: Any) -> None:
-        """The `drift` part of the stack's config."""
-        value = auto.ConfigValue(json.dumps(settings))
-        self.project.stack.set_config(f"{PROJECT}:drift", value)
+        """Set the `drift` part of the stack's config."""
+        self.set_config(drift=json.dumps(settings))
 
     def files(self) -> dict[str, bytes]:
-        """The whole backend, and the stack's config file."""
+        """Return the content of the whole backend and of the stack's config file."""
         backend = Path(self.project.environment["PULUMI_BACKEND_URL"].removeprefix("file://"))
         every = [path for path in backend.rglob("*") if path.is_file()]
         return {str(path): path.read_bytes() for path in (*every, self.project.config_file)}
 
     def key(self, name: str) -> Any:
-        """As coderd's database has it."""
+        """Return the key as coderd's database has it."""
         keys = self.coderd.state.records.provisioner_keys.values()
         return next(key for key in keys if key.name.startswith(f"{name}-"))
 
@@ -186,16 +183,15 @@ def drifting(
     keys: tuple[str, ...] = ("eu",),
     proxies: tuple[str, ...] = (),
 ) -> Iterator[Drifting]:
-    """Up and clean. At the end nothing of it may have leaked."""
+    """Deploy the stack without drift; at the end, check that it leaked nothing."""
     project = Project.create(engine, cluster, folder, PROGRAM)
     stack = Drifting(project, coderd)
-    for key, value in {
-        "url": coderd.url,
-        "kubeconfig": str(cluster.kubeconfig),
-        "keys": json.dumps(keys),
-        "proxies": json.dumps(proxies),
-    }.items():
-        project.stack.set_config(f"{PROJECT}:{key}", auto.ConfigValue(value))
+    stack.set_config(
+        url=coderd.url,
+        kubeconfig=str(cluster.kubeconfig),
+        keys=json.dumps(keys),
+        proxies=json.dumps(proxies),
+    )
     stack.give("token", coderd.token)
     stack.give("jwt", license_text())
     try:

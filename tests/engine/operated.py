@@ -1,7 +1,7 @@
 """Operator access, license and entitlements on a real engine, against a simulated coderd.
 
-`Operated` is one small stack. Whatever Pulumi prints, tells or stores is kept, and searched for
-secrets when the test ends.
+`Operated` is one small stack. Everything that Pulumi prints, reports as an event or stores is
+searched for secrets when the test ends.
 """
 
 import re
@@ -18,7 +18,7 @@ from pulumi.automation.errors import CommandError
 from sandbox.engine import Engine
 from tests.engine_outcome import Outcome
 from tests.engine_project import PROJECT, Project
-from tests.simulation import Simulation
+from tests.simulation import Simulation, simulated
 
 PROGRAM = """
 import pulumi
@@ -67,15 +67,20 @@ _TOKEN = re.compile(r"\b[0-9A-Za-z]{10}-[0-9A-Za-z]{22}\b")
 
 @dataclass
 class Operated:
-    """One stack, the coderd it talks to, and all that was said."""
+    """One stack, its coderd, and everything that Pulumi printed."""
 
     project: Project
     coderd: Simulation
     secrets: set[str] = field(default_factory=set[str])
     said: list[str] = field(default_factory=list[str])
 
+    def set_config(self, **settings: str) -> None:
+        """Set parts of the stack's config; the rest stays."""
+        for key, value in settings.items():
+            self.project.stack.set_config(f"{PROJECT}:{key}", auto.ConfigValue(value))
+
     def give(self, key: str, value: str) -> None:
-        """A secret of the stack's config."""
+        """Set a secret of the stack's config."""
         self.secrets.add(value)
         if key == "token":
             self.project.forget_password()
@@ -94,19 +99,19 @@ class Operated:
         return self._keep(self.project.destroy)
 
     def failure(self, operation: Callable[[], Any]) -> str:
-        """What Pulumi says when the operation fails, as it must."""
+        """Return what Pulumi says when the operation fails; fail the test if it works."""
         with pytest.raises(CommandError) as failed:
             operation()
         return str(failed.value)
 
     def resources(self) -> dict[str, dict[str, Any]]:
-        """The coderd resources in state by name, with secrets as Pulumi keeps them."""
+        """Return the coderd resources in the state by name, with secrets as Pulumi keeps them."""
         found = self.project.state().get("resources", [])
         ours = [r for r in found if r["type"].startswith("pulumi-python:dynamic/coder:")]
         return {r["urn"].split("::")[-1]: r for r in ours}
 
     def assert_nothing_leaked(self) -> None:
-        """L9: no license, token or password in plain text, in anything said or stored."""
+        """Check that nothing printed or stored has a secret in plain text (L9)."""
         backend = Path(self.project.environment["PULUMI_BACKEND_URL"].removeprefix("file://"))
         files = [path for path in backend.rglob("*") if path.is_file()]
         assert files, "there is a state to search"
@@ -129,9 +134,18 @@ class Operated:
 def operated(
     engine: Engine, coderd: Simulation, folder: Path, program: str = PROGRAM
 ) -> Iterator[Operated]:
-    """The stack, not yet deployed. At the end nothing of it may have leaked."""
+    """Create the stack, not yet deployed; at the end, check that it leaked nothing."""
     project = Project.create(engine, None, folder, program)
     stack = Operated(project, coderd)
-    project.stack.set_config(f"{PROJECT}:url", auto.ConfigValue(coderd.url))
+    stack.set_config(url=coderd.url)
     yield stack
     stack.assert_nothing_leaked()
+
+
+@contextmanager
+def licensed(engine: Engine, folder: Path, program: str) -> Iterator[Operated]:
+    """Create a stack that has the owner's token of a licensed coderd."""
+    with simulated(licensed=True) as coderd, operated(engine, coderd, folder, program) as stack:
+        stack.give("token", coderd.token)
+        stack.set_config(deployment=coderd.state.records.deployment_id)
+        yield stack

@@ -4,13 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pulumi import automation as auto
 
 from sandbox.coderd.rules import daemons
 from sandbox.engine import Engine
-from tests.engine.operated import Operated, operated
-from tests.engine_project import PROJECT
-from tests.simulation import simulated
+from tests.engine.operated import Operated, licensed
 
 pytestmark = pytest.mark.engine
 PROGRAM = """
@@ -44,18 +41,9 @@ pulumi.export("count", connected.count)
 
 @pytest.fixture
 def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
-    with (
-        simulated(licensed=True) as coderd,
-        operated(engine, coderd, tmp_path, PROGRAM) as stack,
-    ):
-        stack.give("token", coderd.token)
-        configure(stack, deployment=coderd.state.records.deployment_id, minimum="0")
+    with licensed(engine, tmp_path, PROGRAM) as stack:
+        stack.set_config(minimum="0")
         yield stack
-
-
-def configure(stack: Operated, **settings: str) -> None:
-    for name, value in settings.items():
-        stack.project.stack.set_config(f"{PROJECT}:{name}", auto.ConfigValue(value))
 
 
 def keys(stack: Operated) -> set[str]:
@@ -74,7 +62,7 @@ def test_K5_P3_a_rotation_whose_daemons_do_not_come_keeps_the_old_key_until_they
     stack.up()
     (old,) = keys(stack)
 
-    configure(stack, trigger="leaked", minimum="1")
+    stack.set_config(trigger="leaked", minimum="1")
     said = stack.failure(stack.up)
 
     assert "Pending: provisioner daemons" in said

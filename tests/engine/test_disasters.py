@@ -55,7 +55,7 @@ def test_a_state_from_a_backup_is_brought_up_to_date(stack: Deployed, tmp_path: 
     (since,) = stack.key_records()
 
     stack.project.pulumi("stack", "import", "--file", str(backup))
-    assert [s.op for s in stack.preview(refresh=True).of_kind("ProvisionerKey")] == ["create"]
+    assert stack.preview(refresh=True).ops("ProvisionerKey") == ["create"]
     stack.up(refresh=True)
 
     assert_well(stack)

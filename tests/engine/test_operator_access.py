@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi import automation as auto
 
 from sandbox.engine import Engine
 from tests.engine.operated import Operated, operated
-from tests.engine_project import PROJECT
 from tests.provider.api_server import ApiServer, api_server
 from tests.simulation import license_text, simulated
 
@@ -34,7 +32,7 @@ def stack(engine: Engine, cluster: ApiServer, tmp_path: Path) -> Iterator[Operat
         namespace, _, name = HOME.partition("/")
         place = {"namespace": namespace, "name": name, "key": "token"}
         home = json.dumps({"kubeconfig": cluster.kubeconfig, **place})
-        stack.project.stack.set_config(f"{PROJECT}:home", auto.ConfigValue(home))
+        stack.set_config(home=home)
         yield stack
 
 

@@ -68,7 +68,7 @@ def test_O1_a_rename_in_the_config_keeps_it_and_its_keys(stack: Deployed) -> Non
     labs = {**RESEARCH, "name": "labs", "formerName": "research"}
     stack.configure(organizations=[labs], provisioners=[{**ML, "organization": "labs"}])
     outcome = stack.up()
-    assert [step.op for step in outcome.of_kind("Organization")] == ["update"]
+    assert outcome.ops("Organization") == ["update"]
     assert living(stack) == {"labs": before["research"]}
     assert [each.id for each in stack.key_records()] == [key.id]
     stack.configure(

@@ -80,7 +80,7 @@ def test_P4_a_change_of_pods_that_do_connect_is_waited_for_and_settles(stack: De
 
     outcome = stack.up()
 
-    assert [step.op for step in outcome.of_kind("DaemonsConnected")] == ["update"]
+    assert outcome.ops("DaemonsConnected") == ["update"]
     assert names(stack).isdisjoint(before)
     assert names(stack) <= listed(stack), "they were waited for"
     assert stack.unmet() == []

@@ -6,12 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
-from pulumi import automation as auto
 
 from sandbox.engine import Engine
-from tests.engine.operated import Operated, operated
+from tests.engine.operated import Operated, licensed
 from tests.engine_outcome import Outcome
-from tests.engine_project import PROJECT
 from tests.simulation import Simulation, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
@@ -35,40 +33,32 @@ key = ProvisionerKey(
 for name in ("key_id", "name", "material", "material_sha256", "reason", "deferred"):
     pulumi.export(name, getattr(key, name))
 """
+KIND = "ProvisionerKey"
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
 
 
 @pytest.fixture
 def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
     """A licensed coderd and a stack with one key in it, not yet deployed."""
-    with (
-        simulated(licensed=True) as coderd,
-        operated(engine, coderd, tmp_path, PROGRAM) as stack,
-    ):
-        stack.give("token", coderd.token)
-        configure(stack, deployment=coderd.state.records.deployment_id)
+    with licensed(engine, tmp_path, PROGRAM) as stack:
         yield stack
 
 
-def configure(stack: Operated, **settings: str) -> None:
-    for name, value in settings.items():
-        stack.project.stack.set_config(f"{PROJECT}:{name}", auto.ConfigValue(value))
-
-
 def deploy(stack: Operated, *, refresh: bool = False) -> Outcome:
-    """Up, and from then on the material counts as a secret that must not be seen."""
+    """Run `up`; from then on the material counts as a secret that must not be seen."""
     outcome = stack.up(refresh=refresh)
     stack.secrets.add(str(stack.project.outputs()["material"]))
     return outcome
 
 
 def live(stack: Operated) -> Any:
-    """The one key that coderd has."""
+    """Return the one key that coderd has."""
     (key,) = stack.coderd.state.records.provisioner_keys.values()
     return key
 
 
 def opens(coderd: Simulation, material: str) -> bool:
+    """Return whether coderd accepts the material."""
     answer = httpx.get(
         f"{coderd.url}/api/v2/provisionerkeys/self",
         headers={"Coder-Provisioner-Daemon-Key": material},
@@ -78,28 +68,16 @@ def opens(coderd: Simulation, material: str) -> bool:
 
 
 def assert_repaired(stack: Operated) -> None:
-    """One key in coderd, the stack's material opens it, and nothing is left to do."""
+    """Check that coderd has one key, accepts the stack's material, and nothing is left to do."""
     outputs = stack.project.outputs()
     assert outputs["key_id"] == live(stack).id
     assert opens(stack.coderd, outputs["material"])
     assert stack.preview(refresh=True).changes == []
 
 
-def ops(outcome: Outcome) -> list[str]:
-    return [step.op for step in outcome.of_kind("ProvisionerKey")]
-
-
-def named(outcome: Outcome) -> set[str]:
-    """The properties that the engine gives as the reason, without what is below them."""
-    steps = outcome.of_kind("ProvisionerKey")
-    return {path.split(".")[0].split("[")[0] for step in steps for path in step.properties}
-
-
 def calls(stack: Operated) -> list[str]:
-    """What changed keys in coderd, in order."""
-    return [
-        f"{call.split(' ')[0]}" for call in stack.coderd.requests(path=KEYS) if "GET" not in call
-    ]
+    """Return the methods of the requests that changed keys in coderd, in order."""
+    return [call.split(" ")[0] for call in stack.coderd.requests(path=KEYS) if "GET" not in call]
 
 
 def test_K1_up_makes_one_key_and_is_then_done(stack: Operated) -> None:
@@ -113,7 +91,7 @@ def test_K1_up_makes_one_key_and_is_then_done(stack: Operated) -> None:
 def test_K3_a_key_deleted_in_coderd_is_made_again(stack: Operated) -> None:
     deploy(stack)
     stack.coderd.act("DELETE", f"{KEYS}/{live(stack).name}")
-    assert ops(stack.preview(refresh=True)) == ["create"]
+    assert stack.preview(refresh=True).ops(KIND) == ["create"]
     deploy(stack, refresh=True)
     assert_repaired(stack)
 
@@ -138,8 +116,8 @@ def test_K3_what_differs_in_coderd_is_named_and_repaired_by_a_new_key(
 
     seen = stack.preview(refresh=True)
 
-    assert named(seen) == properties
-    assert "replace" in ops(seen)
+    assert seen.properties(KIND) == properties
+    assert "replace" in seen.ops(KIND)
     deploy(stack, refresh=True)
     assert live(stack).id != before
     assert_repaired(stack)
@@ -148,8 +126,8 @@ def test_K3_what_differs_in_coderd_is_named_and_repaired_by_a_new_key(
 def test_K3_the_order_of_tags_is_no_difference(stack: Operated) -> None:
     deploy(stack)
     live(stack).tags = dict(reversed(live(stack).tags.items()))
-    configure(stack, tags='{"size": "big", "region": "eu"}')
-    assert ops(stack.preview(refresh=True)) == []
+    stack.set_config(tags='{"size": "big", "region": "eu"}')
+    assert stack.preview(refresh=True).ops(KIND) == []
 
 
 def test_K3_another_deployment_is_named_and_the_old_key_is_deleted_where_it_was(
@@ -157,9 +135,9 @@ def test_K3_another_deployment_is_named_and_the_old_key_is_deleted_where_it_was(
 ) -> None:
     deploy(stack)
     with simulated(licensed=True) as other:
-        configure(stack, url=other.url, deployment=other.state.records.deployment_id)
+        stack.set_config(url=other.url, deployment=other.state.records.deployment_id)
         stack.give("token", other.token)
-        assert named(stack.preview()) == {"connection", "deployment_id", "name"}
+        assert stack.preview().properties(KIND) == {"connection", "deployment_id", "name"}
         deploy(stack)
         assert len(other.state.records.provisioner_keys) == 1
         assert stack.coderd.state.records.provisioner_keys == {}
@@ -185,9 +163,8 @@ def test_U1_a_refresh_that_gets_no_answer_changes_nothing(stack: Operated) -> No
 def test_K5_a_trigger_rotates_without_a_gap(stack: Operated) -> None:
     deploy(stack)
     before = live(stack).id
-    configure(stack, trigger="leaked")
-    seen = stack.preview()
-    assert named(seen) == {"trigger", "name"}
+    stack.set_config(trigger="leaked")
+    assert stack.preview().properties(KIND) == {"trigger", "name"}
     deploy(stack)
     assert live(stack).id != before
     assert calls(stack) == ["POST", "POST", "DELETE"], "the new key is there before the old goes"
@@ -195,49 +172,49 @@ def test_K5_a_trigger_rotates_without_a_gap(stack: Operated) -> None:
 
 
 def test_K5_an_exact_name_is_freed_first(stack: Operated) -> None:
-    configure(stack, exact="true")
+    stack.set_config(exact="true")
     deploy(stack)
     assert live(stack).name == "fleet"
-    configure(stack, trigger="leaked")
+    stack.set_config(trigger="leaked")
     deploy(stack)
     assert calls(stack) == ["POST", "DELETE", "POST"]
     assert_repaired(stack)
 
 
 def test_K5_an_old_key_is_rotated_and_a_young_one_is_not(stack: Operated) -> None:
-    configure(stack, days="30")
+    stack.set_config(days="30")
     deploy(stack)
     assert stack.preview().changes == []
     grow_old(stack)
-    assert named(stack.preview()) == {"issued_on", "name"}
+    assert stack.preview().properties(KIND) == {"issued_on", "name"}
     deploy(stack)
     assert_repaired(stack)
 
 
 def grow_old(stack: Operated) -> None:
-    """As if the key had been made long ago."""
+    """Change the state as if the key had been issued long ago."""
     exported = stack.project.stack.export_stack()
     deployment: Any = exported.deployment
     for resource in deployment["resources"]:
-        if resource["type"].endswith("ProvisionerKey"):
+        if resource["type"].endswith(KIND):
             resource["inputs"]["issued_on"] = resource["outputs"]["issued_on"] = "2020-01-01"
     stack.project.stack.import_stack(exported)
 
 
 def test_E4_E5_the_gate_opens_by_itself_and_closing_it_keeps_the_key(stack: Operated) -> None:
-    configure(stack, closed="true")
+    stack.set_config(closed="true")
     stack.up()
     assert stack.project.outputs()["reason"] == "NotEntitled"
     assert stack.preview(refresh=True).changes == []
     assert stack.coderd.requests() == []
 
-    configure(stack, closed="false")
+    stack.set_config(closed="false")
     deploy(stack)
     assert_repaired(stack)
 
     before = live(stack).id
     stack.coderd.lose_licenses()
-    configure(stack, closed="true", trigger="due")
+    stack.set_config(closed="true", trigger="due")
     deploy(stack, refresh=True)
     outputs = stack.project.outputs()
     assert (outputs["reason"], outputs["deferred"]) == ("NotEntitled", ["trigger"])

@@ -100,7 +100,7 @@ def test_K3_a_key_deleted_in_coderd_is_made_again_and_the_pods_get_it(stack: Dep
     lost = stack.written()
     stack.coderd.act("DELETE", f"/api/v2/organizations/coder/provisionerkeys/{old.name}")
 
-    assert [s.op for s in stack.preview(refresh=True).of_kind("ProvisionerKey")] == ["create"]
+    assert stack.preview(refresh=True).ops("ProvisionerKey") == ["create"]
     stack.refresh()
     assert stack.condition("provisioner/eu", "ProvisionerKeyReady") == ("False", "NotFound")
 

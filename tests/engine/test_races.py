@@ -20,7 +20,6 @@ from tests.engine.operated import Operated, operated
 from tests.engine.test_operator_access import HOME, PASSWORD
 from tests.engine.test_rollback import PROGRAM as LICENSE_AND_KEY
 from tests.engine_outcome import Outcome
-from tests.engine_project import PROJECT
 from tests.provider.api_server import ApiServer, api_server
 from tests.simulation import Simulation, license_text, simulated
 from tests.tripwire import Call, Wire, tripwire
@@ -107,8 +106,7 @@ def race(engine: Engine, tmp_path: Path) -> Iterator[Race]:
         namespace, _, name = HOME.partition("/")
         home = {"namespace": namespace, "name": name, "key": "token"}
         place = json.dumps({"kubeconfig": cluster.kubeconfig, **home})
-        stack.project.stack.set_config(f"{PROJECT}:home", auto.ConfigValue(place))
-        stack.project.stack.set_config(f"{PROJECT}:url", auto.ConfigValue(wire.url))
+        stack.set_config(home=place, url=wire.url)
         yield Race(stack, wire, cluster)
 
 
@@ -183,8 +181,7 @@ def neighbour(engine: Engine, coderd: Simulation, folder: Path, name: str) -> It
     (folder / name).mkdir()
     with operated(engine, coderd, folder / name, LICENSE_AND_KEY) as stack:
         stack.give("token", coderd.token)
-        deployment = auto.ConfigValue(coderd.state.records.deployment_id)
-        stack.project.stack.set_config(f"{PROJECT}:deployment", deployment)
+        stack.set_config(deployment=coderd.state.records.deployment_id)
         yield stack
 
 

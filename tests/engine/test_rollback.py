@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pulumi import automation as auto
 
 from sandbox.coderd.rules.identifiers import hashed
 from sandbox.engine import Engine
 from tests.daemons import connect
-from tests.engine.operated import Operated, operated
+from tests.engine.operated import Operated, licensed
 from tests.engine_project import PROJECT
-from tests.simulation import Simulation, license_text, simulated
+from tests.simulation import Simulation, license_text
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 PROGRAM = """
@@ -56,28 +55,19 @@ A, B = license_text(days=300), license_text(days=200)
 @pytest.fixture
 def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
     """A licensed coderd and a stack with license A and one key, deployed."""
-    with (
-        simulated(licensed=True) as coderd,
-        operated(engine, coderd, tmp_path, PROGRAM) as stack,
-    ):
-        stack.give("token", coderd.token)
+    with licensed(engine, tmp_path, PROGRAM) as stack:
         stack.give("jwt", A)
-        configure(stack, deployment=coderd.state.records.deployment_id, trigger="1")
+        stack.set_config(trigger="1")
         stack.up()
         stack.secrets.add(str(stack.project.outputs()["material"]))
         yield stack
 
 
-def configure(stack: Operated, **settings: str) -> None:
-    for name, value in settings.items():
-        stack.project.stack.set_config(f"{PROJECT}:{name}", auto.ConfigValue(value))
-
-
 def fail(stack: Operated) -> None:
-    """An update whose license and key are made, and whose rest fails."""
-    configure(stack, awaited="00000000-0000-0000-0000-00000000000f")
+    """Run an update that creates its license and key and then fails."""
+    stack.set_config(awaited="00000000-0000-0000-0000-00000000000f")
     assert "0 of 1 have connected" in stack.failure(stack.up)
-    configure(stack, awaited="")
+    stack.set_config(awaited="")
 
 
 def stored(coderd: Simulation, text: str) -> bool:
@@ -85,7 +75,7 @@ def stored(coderd: Simulation, text: str) -> bool:
 
 
 def opens(coderd: Simulation, material: str) -> bool:
-    """Whether the material is that of a key."""
+    """Return whether the material is that of a key."""
     return any(
         each.secret_hash == hashed(material)
         for each in coderd.state.records.provisioner_keys.values()
@@ -93,7 +83,7 @@ def opens(coderd: Simulation, material: str) -> bool:
 
 
 def changes(stack: Operated) -> list[str]:
-    """What was done to keys, in order."""
+    """Return the methods of the requests that changed keys in coderd, in order."""
     asked = stack.coderd.requests(path="/provisionerkeys")
     return [line.split(" ")[0] for line in asked if not line.startswith("GET ")]
 
@@ -123,7 +113,7 @@ def test_L10_a_way_back_that_fails_as_well_leaves_it_too(stack: Operated) -> Non
 
     outcome = stack.up()
 
-    assert [step.op for step in outcome.of_kind("License")] == ["delete-replaced"] * 2
+    assert outcome.ops("License") == ["delete-replaced"] * 2
     assert (stored(stack.coderd, A), stored(stack.coderd, B)) == (True, False)
     assert stack.preview(refresh=True).changes == []
 
@@ -131,7 +121,7 @@ def test_L10_a_way_back_that_fails_as_well_leaves_it_too(stack: Operated) -> Non
 def test_L10_a_license_declared_under_another_name_stays_and_one_no_longer_declared_goes(
     stack: Operated,
 ) -> None:
-    configure(stack, called="renamed")
+    stack.set_config(called="renamed")
     stack.up()
     assert stored(stack.coderd, A)
     assert stack.preview(refresh=True).changes == []
@@ -143,9 +133,9 @@ def test_L10_a_license_declared_under_another_name_stays_and_one_no_longer_decla
 
 def test_K9_a_rotation_that_is_taken_back_leaves_the_key_that_pods_hold(stack: Operated) -> None:
     first = str(stack.project.outputs()["material"])
-    configure(stack, trigger="2")
+    stack.set_config(trigger="2")
     fail(stack)
-    configure(stack, trigger="1")
+    stack.set_config(trigger="1")
     stack.coderd.forget_requests()
 
     stack.up()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pulumi import automation as auto
 
 from sandbox.engine import Engine
 from sandbox.paths import SandboxPaths
@@ -43,7 +42,7 @@ def stack(engine: Engine, state: Bucket, tmp_path: Path) -> Iterator[Operated]:
     with simulated() as coderd:
         project = Project.create(on_s3, None, tmp_path, PROGRAM)
         stack = Operated(project, coderd)
-        project.stack.set_config(f"{PROJECT}:url", auto.ConfigValue(coderd.url))
+        stack.set_config(url=coderd.url)
         stack.give("token", coderd.token)
         stack.give("jwt", license_text())
         stack.up()

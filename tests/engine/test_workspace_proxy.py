@@ -6,13 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
-from pulumi import automation as auto
 
 from sandbox.engine import Engine
-from tests.engine.operated import Operated, operated
+from tests.engine.operated import Operated, licensed
 from tests.engine_outcome import Outcome
-from tests.engine_project import PROJECT
-from tests.simulation import simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 PROGRAM = """
@@ -32,27 +29,19 @@ proxy = WorkspaceProxyRegistration(
 for name in ("proxy_id", "proxy_token", "status", "reason", "deferred"):
     pulumi.export(name, getattr(proxy, name))
 """
+KIND = "WorkspaceProxyRegistration"
 PROXIES = "/api/v2/workspaceproxies"
 
 
 @pytest.fixture
 def stack(engine: Engine, tmp_path: Path) -> Iterator[Operated]:
     """A licensed coderd and a stack with one proxy in it, not yet deployed."""
-    with (
-        simulated(licensed=True) as coderd,
-        operated(engine, coderd, tmp_path, PROGRAM) as stack,
-    ):
-        stack.give("token", coderd.token)
+    with licensed(engine, tmp_path, PROGRAM) as stack:
         yield stack
 
 
-def configure(stack: Operated, **settings: str) -> None:
-    for name, value in settings.items():
-        stack.project.stack.set_config(f"{PROJECT}:{name}", auto.ConfigValue(value))
-
-
 def deploy(stack: Operated, *, refresh: bool = False) -> Outcome:
-    """Up, and from then on the proxy's token counts as a secret that must not be seen."""
+    """Run `up`; from then on the proxy's token counts as a secret that must not be seen."""
     outcome = stack.up(refresh=refresh)
     stack.secrets.add(token(stack))
     return outcome
@@ -63,12 +52,13 @@ def token(stack: Operated) -> str:
 
 
 def live(stack: Operated) -> Any:
-    """The one proxy that coderd has."""
+    """Return the one proxy that coderd has."""
     (proxy,) = [p for p in stack.coderd.state.records.proxies.values() if not p.deleted]
     return proxy
 
 
 def works(stack: Operated, proxy_token: str) -> bool:
+    """Return whether coderd accepts the proxy's token."""
     answer = httpx.get(
         f"{stack.coderd.url}{PROXIES}/me/crypto-keys?feature=workspace_apps_token",
         headers={"Coder-External-Proxy-Token": proxy_token},
@@ -83,15 +73,6 @@ def assert_repaired(stack: Operated) -> None:
     assert stack.preview(refresh=True).changes == []
 
 
-def ops(outcome: Outcome) -> list[str]:
-    return [step.op for step in outcome.of_kind("WorkspaceProxyRegistration")]
-
-
-def named(outcome: Outcome) -> set[str]:
-    steps = outcome.of_kind("WorkspaceProxyRegistration")
-    return {path for step in steps for path in step.properties}
-
-
 def test_W1_looks_edited_in_coderd_are_named_and_set_right_in_place(stack: Operated) -> None:
     deploy(stack)
     assert_repaired(stack)
@@ -100,7 +81,7 @@ def test_W1_looks_edited_in_coderd_are_named_and_set_right_in_place(stack: Opera
 
     seen = stack.preview(refresh=True)
 
-    assert (ops(seen), named(seen)) == (["update"], {"display_name", "icon"})
+    assert (seen.ops(KIND), seen.properties(KIND)) == (["update"], {"display_name", "icon"})
     deploy(stack, refresh=True)
     proxy = live(stack)
     assert (proxy.id, proxy.display_name, proxy.icon) == (before, "sydney", "/emojis/1f998.png")
@@ -111,7 +92,7 @@ def test_W1_looks_edited_in_coderd_are_named_and_set_right_in_place(stack: Opera
 def test_W1_a_proxy_deleted_in_coderd_is_registered_again(stack: Operated) -> None:
     deploy(stack)
     stack.coderd.act("DELETE", f"{PROXIES}/sydney")
-    assert ops(stack.preview(refresh=True)) == ["create"]
+    assert stack.preview(refresh=True).ops(KIND) == ["create"]
     deploy(stack, refresh=True)
     assert_repaired(stack)
 
@@ -119,9 +100,9 @@ def test_W1_a_proxy_deleted_in_coderd_is_registered_again(stack: Operated) -> No
 def test_W1_a_trigger_makes_another_token_for_the_same_proxy(stack: Operated) -> None:
     deploy(stack)
     before, first = live(stack).id, token(stack)
-    configure(stack, trigger="leaked")
+    stack.set_config(trigger="leaked")
     seen = stack.preview()
-    assert (ops(seen), named(seen)) == (["update"], {"trigger"})
+    assert (seen.ops(KIND), seen.properties(KIND)) == (["update"], {"trigger"})
     deploy(stack)
     assert live(stack).id == before
     assert not works(stack, first)
@@ -141,18 +122,18 @@ def test_U1_a_refresh_that_gets_no_answer_changes_nothing(stack: Operated) -> No
 
 
 def test_E4_E5_the_gate_opens_by_itself_and_closing_it_keeps_the_proxy(stack: Operated) -> None:
-    configure(stack, closed="true")
+    stack.set_config(closed="true")
     stack.up()
     assert stack.project.outputs()["reason"] == "NotEntitled"
     assert stack.coderd.requests() == []
 
-    configure(stack, closed="false")
+    stack.set_config(closed="false")
     deploy(stack)
     assert_repaired(stack)
 
     before = live(stack).id
     stack.coderd.lose_licenses()
-    configure(stack, closed="true", trigger="due")
+    stack.set_config(closed="true", trigger="due")
     deploy(stack, refresh=True)
     outputs = stack.project.outputs()
     assert (outputs["reason"], outputs["deferred"]) == ("NotEntitled", ["trigger"])
