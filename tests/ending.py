@@ -38,8 +38,8 @@ def main(run: int, pid: int, *folders: str) -> None:
                     return
                 time.sleep(_PAUSE)
         # PostgreSQL waits for its clients at SIGTERM; at SIGINT it does not.
-        for wish in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            server.send_signal(wish)
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            server.send_signal(each)
             with suppress(psutil.TimeoutExpired):
                 server.wait(_GRACE)
                 break

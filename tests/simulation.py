@@ -1,4 +1,4 @@
-"""A simulated coderd inside the test's own process: its state at hand, its doors on 127.0.0.1."""
+"""A simulated coderd on 127.0.0.1, in the test's own process and with its state at hand."""
 
 import asyncio
 import socket
@@ -16,6 +16,7 @@ import uvicorn
 from sandbox.coderd import server
 from sandbox.coderd.application import Application
 from sandbox.coderd.request_log import Entry
+from sandbox.coderd.routes.auth import KEY_HEADER, PROXY_HEADER
 from sandbox.coderd.rules.identifiers import hashed
 from sandbox.coderd.rules.license_key import LicenseTerms, issue
 from sandbox.coderd.rules.records import Records
@@ -48,19 +49,32 @@ class Simulation:
         return {"token": self.token}
 
     def act(self, method: str, path: str, body: object = None, *, token: str = "") -> Any:
-        """As somebody else with a browser would, behind Pulumi's back."""
+        """Send a request as another user would, without Pulumi."""
         with httpx.Client(base_url=self.url, trust_env=False) as http:
             headers = {"Coder-Session-Token": token or self.token}
             answer = http.request(method, path, json=body, headers=headers)
             answer.raise_for_status()
             return answer.json() if answer.content else None
 
+    def key_of(self, material: str) -> str | None:
+        """Return the name of the provisioner key that coderd knows this material by."""
+        answer = self._get("/api/v2/provisionerkeys/self", KEY_HEADER, material)
+        return answer.json()["name"] if answer.is_success else None
+
+    def accepts_proxy(self, token: str) -> bool:
+        """Return whether a workspace proxy could run with this token."""
+        path = "/api/v2/workspaceproxies/me/crypto-keys?feature=workspace_apps_token"
+        return self._get(path, PROXY_HEADER, token).is_success
+
+    def _get(self, path: str, header: str, credential: str) -> httpx.Response:
+        return httpx.get(f"{self.url}{path}", headers={header: credential}, trust_env=False)
+
     def fault(self, kind: str, path: str = "*", **more: Any) -> None:
-        """The next matching requests fail; `count=-1`: all of them."""
+        """Let the next matching requests fail; with `count=-1`, all of them."""
         self.application.faults.add({"kind": kind, "path": path, **more})
 
     def refuse(self, status: int, message: str, path: str = "*", **more: Any) -> None:
-        """The next matching requests are refused by coderd itself, not by something before it."""
+        """Let coderd itself refuse the next matching requests, not a proxy before it."""
         headers = {"X-Coder-Build-Version": "v2.30.0+simulated"}
         self.fault(
             "status", path, status=status, body={"message": message}, headers=headers, **more
@@ -70,7 +84,7 @@ class Simulation:
         self.application.faults.clear()
 
     def requests(self, method: str = "", path: str = "") -> list[str]:
-        """What was asked, as `GET /api/v2/…`, newest last."""
+        """Return the requests as `GET /api/v2/…`, newest last."""
         return [
             f"{entry['method']} {entry['path']}"
             for entry in self.application.log.to_json()
@@ -79,7 +93,7 @@ class Simulation:
 
     @contextmanager
     def once_asked(self, path: str, act: Callable[[], object]) -> Iterator[None]:
-        """Somebody acts after the first request that ends so, and not before."""
+        """Run `act` in a thread after the first request whose path ends so."""
         asked, usual = threading.Event(), self.application.log.add
 
         def add(entry: Entry) -> None:
@@ -104,26 +118,26 @@ class Simulation:
         return sorted(self.state.records.licenses)
 
     def lose_licenses(self) -> None:
-        """All of them, as if an administrator had removed them."""
+        """Delete all licenses, as an administrator would."""
         for license_id in self.license_ids():
             self.act("DELETE", f"/api/v2/licenses/{license_id}")
 
     def backup(self) -> Records:
-        """Its database as it is now."""
+        """Return a copy of the database."""
         return deepcopy(self.state.records)
 
     def restore(self, backup: Records) -> None:
-        """Its database as it was then."""
+        """Replace the database by a copy."""
         self.state.records = backup
         self.state.refresh_entitlements()
 
     def start_anew(self) -> None:
-        """With an empty database: another deployment at the same address."""
+        """Empty the database: another deployment at the same address."""
         self.restore(new_state(self.state.clock, self.state.flags).records)
 
 
 def license_text(**terms: Any) -> str:
-    """A license that the simulation accepts; the terms are those of LicenseTerms."""
+    """Issue a license that the simulation accepts; the terms are those of LicenseTerms."""
     return issue(LicenseTerms(**terms), datetime.now(UTC))
 
 
@@ -131,7 +145,7 @@ def license_text(**terms: Any) -> str:
 def simulated(
     *, agpl: bool = False, licensed: bool = False, fresh: bool = False, token: str = OWNER_TOKEN
 ) -> Iterator[Simulation]:
-    """Runs until the block ends."""
+    """Run a simulated coderd until the block ends."""
     settings = ServerFlags(enterprise=not agpl, api_rate_limit=-1, login_rate_limit=-1)
     options = server.Options(flags=settings, licensed=licensed, fresh=fresh)
     state, made = server.prepare(options)

@@ -98,9 +98,9 @@ class Server:
         """The program's own client, as the owner."""
         return Coderd(Connection(base_url=self.url, token=SecretStr(self.owner_token)))
 
-    def new_token(self, **wishes: Any) -> tuple[str, str]:
+    def new_token(self, **options: Any) -> tuple[str, str]:
         """An API token of the member: id and text."""
-        answer = self.member("POST", "/users/me/keys/tokens", json=wishes)
+        answer = self.member("POST", "/users/me/keys/tokens", json=options)
         assert answer.status_code == 201, answer.text
         text = answer.json()["key"]
         return text.split("-")[0], text

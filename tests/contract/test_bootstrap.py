@@ -110,8 +110,8 @@ def test_a_second_first_user_is_still_validated_before(server: Server) -> None:
 
 
 def test_login_answers_with_a_token_and_a_cookie(server: Server) -> None:
-    wish = {"email": MEMBER["email"], "password": MEMBER["password"]}
-    answer = server.api("POST", "/users/login", json=wish)
+    request = {"email": MEMBER["email"], "password": MEMBER["password"]}
+    answer = server.api("POST", "/users/login", json=request)
     token = expect.data(answer, 201)["session_token"]
     key_id, secret = token.split("-")
     assert (len(key_id), len(secret)) == (10, 22)
@@ -120,8 +120,8 @@ def test_login_answers_with_a_token_and_a_cookie(server: Server) -> None:
 
 
 def test_the_email_may_be_written_in_any_case(server: Server) -> None:
-    wish = {"email": MEMBER["email"].upper(), "password": MEMBER["password"]}
-    assert server.api("POST", "/users/login", json=wish).status_code == 201
+    request = {"email": MEMBER["email"].upper(), "password": MEMBER["password"]}
+    assert server.api("POST", "/users/login", json=request).status_code == 201
 
 
 @pytest.mark.parametrize("email", [MEMBER["email"], "nobody@example.com"])
@@ -145,8 +145,8 @@ def test_a_session_lasts_a_day(server: Server) -> None:
 
 def test_a_suspended_user_can_neither_log_in_nor_use_a_session(server: Server) -> None:
     account = {"email": "gone@example.com", "username": "gone", "password": "Contract-Gone-1!"}
-    wish = account | {"organization_ids": [server.organization_id]}
-    added = server.owner("POST", "/users", json=wish)
+    request = account | {"organization_ids": [server.organization_id]}
+    added = server.owner("POST", "/users", json=request)
     assert added.json()["status"] == "dormant"
     login = {"email": account["email"], "password": account["password"]}
     token = server.api("POST", "/users/login", json=login).json()["session_token"]

@@ -68,8 +68,10 @@ def test_an_organization_with_keys_cannot_be_deleted(licensed: Server) -> None:
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_organization_with_workspaces_cannot_be_deleted(licensed: Server, count: int) -> None:
     second = create(licensed)
-    wish = {"organization": "second"}
-    ids = [licensed.call("POST", "/_sim/workspaces", json=wish).json()["id"] for _ in range(count)]
+    request = {"organization": "second"}
+    ids = [
+        licensed.call("POST", "/_sim/workspaces", json=request).json()["id"] for _ in range(count)
+    ]
     with licensed.typed_client() as client:
         assert client.workspace_count(UUID(second["id"])) == count
         assert client.workspace_count(UUID(licensed.organization_id)) == 0

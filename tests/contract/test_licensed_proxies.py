@@ -191,8 +191,8 @@ def test_registering_makes_it_healthy_and_writes_what_the_proxy_says(licensed: S
 )
 def test_a_bad_registration_is_400(licensed: Server, change: dict[str, Any], message: str) -> None:
     _, token = create(licensed)
-    wish = {"replica_id": str(uuid.uuid4()), **change}
-    expect.refusal(register(licensed, token, wish.pop("replica_id"), **wish), 400, message)
+    request = {"replica_id": str(uuid.uuid4()), **change}
+    expect.refusal(register(licensed, token, request.pop("replica_id"), **request), 400, message)
 
 
 @pytest.mark.parametrize(

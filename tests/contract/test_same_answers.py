@@ -159,6 +159,6 @@ def test_the_strength_of_passwords(pair: tuple[Server, Server], password: str) -
     """Asked as somebody who may not create users, so that nobody is created."""
     body = {"email": "x@example.com", "username": "x", "password": password}
     nil = "00000000-0000-0000-0000-000000000000"
-    wish = body | {"organization_ids": [nil]}
-    simulated, real = both(pair, "POST", "/api/v2/users", "member", json=wish)
+    request = body | {"organization_ids": [nil]}
+    simulated, real = both(pair, "POST", "/api/v2/users", "member", json=request)
     assert simulated == real

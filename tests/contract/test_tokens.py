@@ -58,8 +58,8 @@ def test_the_list_adds_the_user_name(server: Server) -> None:
 
 
 def test_no_tokens_is_null_and_not_an_empty_list(server: Server) -> None:
-    wish = {"email": "none@example.com", "username": "none", "password": "Contract-None-1!"}
-    server.owner("POST", "/users", json=wish | {"organization_ids": [server.organization_id]})
+    request = {"email": "none@example.com", "username": "none", "password": "Contract-None-1!"}
+    server.owner("POST", "/users", json=request | {"organization_ids": [server.organization_id]})
     answer = server.owner("GET", "/users/none/keys/tokens")
     assert (answer.status_code, answer.text) == (200, "null\n")
 
@@ -161,7 +161,7 @@ def test_an_unknown_scope_is_refused(server: Server) -> None:
 
 
 def test_a_narrow_token_does_not_reach_what_it_is_not_for(server: Server) -> None:
-    wish = {"scope": "application_connect", "token_name": fresh_name()}
-    token = server.owner("POST", TOKENS, json=wish).json()["key"]
+    request = {"scope": "application_connect", "token_name": fresh_name()}
+    token = server.owner("POST", TOKENS, json=request).json()["key"]
     answer = server.api("GET", "/organizations/default", token)
     expect.refusal(answer, 404, expect.NOT_FOUND)

@@ -7,6 +7,7 @@ import pytest
 
 from sandbox.engine import Engine
 from tests.engine.operated import Operated, operated
+from tests.provider.licenses import NO_LIST
 from tests.simulation import license_text, simulated
 
 pytestmark = pytest.mark.engine
@@ -100,16 +101,8 @@ def test_L4_K6_a_superseded_license_that_stayed_is_removed_by_the_next_run(
     assert stack.preview(refresh=True).changes == []
 
 
-@pytest.mark.parametrize(
-    ("status", "message", "reason"),
-    [
-        (401, "You are signed out or your session has expired.", "Forbidden"),
-        (403, "Forbidden.", "Forbidden"),
-        (500, "An internal server error occurred.", "Error"),
-        (200, "this is no list", "Error"),
-    ],
-)
-def test_U1_a_failed_look_changes_no_state_and_recreates_nothing(
+@pytest.mark.parametrize(("status", "message", "reason"), NO_LIST)
+def test_U1_a_failed_read_changes_no_state_and_recreates_nothing(
     stack: Operated, status: int, message: str, reason: str
 ) -> None:
     stack.up()

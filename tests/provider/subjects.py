@@ -18,7 +18,7 @@ from tests.provider.keys import KEYS
 from tests.provider.operators import Deployment
 from tests.simulation import Simulation, license_text
 
-Wish = dict[str, Any]
+Inputs = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Subject:
 
     name: str
     provider: ResourceProvider
-    wish: Callable[[Simulation, str], Wish]
+    inputs: Callable[[Simulation, str], Inputs]
     changed: dict[str, Any]
     count: Callable[[Simulation, str], int]
     calls: dict[str, tuple[str, str]]
@@ -43,11 +43,11 @@ class Subject:
     """False: a look, nothing that coderd would have to keep."""
 
 
-def _given(coderd: Simulation, **more: Any) -> Wish:
+def _given(coderd: Simulation, **more: Any) -> Inputs:
     return {"connection": coderd.connection, **more}
 
 
-def _key(coderd: Simulation, name: str) -> Wish:
+def _key(coderd: Simulation, name: str) -> Inputs:
     deployment = coderd.state.records.deployment_id
     return _given(coderd, organization="coder", base_name=name, deployment_id=deployment)
 
@@ -65,7 +65,7 @@ def _proxies(coderd: Simulation, name: str) -> int:
 _JWTS: dict[str, tuple[str, str]] = {}
 
 
-def _license(coderd: Simulation, name: str) -> Wish:
+def _license(coderd: Simulation, name: str) -> Inputs:
     if name not in _JWTS:
         jti = str(uuid4())
         _JWTS[name] = (jti, license_text(jti=jti))
@@ -77,7 +77,7 @@ def _licenses(coderd: Simulation, name: str) -> int:
     return sum(each.uuid == jti for each in coderd.state.records.licenses.values())
 
 
-def _operator(coderd: Simulation, name: str) -> Wish:
+def _operator(coderd: Simulation, name: str) -> Inputs:
     return Deployment(coderd, shared_api_server(), f"coder/{name}").first_user_inputs(
         token_name=name
     )

@@ -20,7 +20,7 @@ def organizations(coderd: Simulation) -> list[str]:
     return ["coder", "red", "green", "blue"]
 
 
-def wish(coderd: Simulation, organization: str, number: int) -> dict[str, Any]:
+def inputs(coderd: Simulation, organization: str, number: int) -> dict[str, Any]:
     return {
         "connection": coderd.connection,
         "organization": organization,
@@ -35,11 +35,11 @@ def test_design_8_a_hundred_keys_in_four_organizations_cost_few_requests(
 ) -> None:
     keys = process.of(ProvisionerKeyProvider())
     where = organizations(licensed)
-    wishes = [wish(licensed, where[n % len(where)], n) for n in range(KEYS)]
+    given = [inputs(licensed, where[n % len(where)], n) for n in range(KEYS)]
     licensed.forget_requests()
 
     with ThreadPoolExecutor(WORKERS) as pool:
-        held = list(pool.map(keys.create, wishes))
+        held = list(pool.map(keys.create, given))
         created = Counter(licensed.requests())
         licensed.forget_requests()
         seen = list(pool.map(keys.read, held))

@@ -69,7 +69,7 @@ def rolled(cluster: ApiServer, *, former: int = 0, **revisions: int) -> dict[str
     return {"kubeconfig": cluster.kubeconfig, **place}
 
 
-def wish(coderd: Simulation, key_id: str, **more: Any) -> dict[str, Any]:
+def inputs(coderd: Simulation, key_id: str, **more: Any) -> dict[str, Any]:
     given = {"connection": coderd.connection, "organization": "coder"}
     return {**given, "key_id": key_id, **more}
 
@@ -81,7 +81,7 @@ def test_P3_only_daemons_of_this_key_count_and_skew_is_reported(
     ours.daemon("a")
     ours.daemon("b", "v2.29.1+fff")
     theirs.daemon("c", "v1.0.0")
-    held = daemons.create(wish(licensed, ours.id, minimum=2, expected_version="v2.30.0+zzz"))
+    held = daemons.create(inputs(licensed, ours.id, minimum=2, expected_version="v2.30.0+zzz"))
     assert held.outputs["count"] == 2
     assert held.outputs["connected"] is True
     assert held.outputs["versions"] == ["v2.29.1", "v2.30.0"]
@@ -91,7 +91,7 @@ def test_P3_only_daemons_of_this_key_count_and_skew_is_reported(
 def test_P3_it_waits_until_enough_have_come(licensed: Simulation, daemons: Driven) -> None:
     key = Key(licensed, "fleet")
     with licensed.once_asked("/provisionerkeys/daemons", lambda: key.daemon("late")):
-        held = daemons.create(wish(licensed, key.id))
+        held = daemons.create(inputs(licensed, key.id))
     assert held.outputs["count"] == 1
     assert len(licensed.requests("GET", "/daemons")) >= 2
 
@@ -102,7 +102,7 @@ def test_P3_the_wait_ends_with_a_reason_and_tells_how_far_it_came(
     key = Key(licensed, "fleet")
     key.daemon("one")
     with pytest.raises(Failure) as failure:
-        daemons.create(wish(licensed, key.id, minimum=2, timeout_seconds=0.2))
+        daemons.create(inputs(licensed, key.id, minimum=2, timeout_seconds=0.2))
     assert "Pending: provisioner daemons" in failure.value.last
     assert "1 of 2 have connected" in failure.value.last
     assert "1 of 2 connected, waiting" in said()
@@ -112,13 +112,13 @@ def test_P3_the_wait_ends_with_a_reason_and_tells_how_far_it_came(
 def test_P3_a_permanent_refusal_is_not_waited_out(licensed: Simulation, daemons: Driven) -> None:
     licensed.lose_licenses()
     with pytest.raises(Failure, match="NotEntitled: provisioner daemons"):
-        daemons.create(wish(licensed, "b5cbc2ba-1f5c-4b4c-8f3a-2f1d9a3e4c51"))
+        daemons.create(inputs(licensed, "b5cbc2ba-1f5c-4b4c-8f3a-2f1d9a3e4c51"))
 
 
 def test_E4_behind_a_closed_gate_nobody_is_waited_for(
     licensed: Simulation, daemons: Driven
 ) -> None:
-    held = daemons.create(wish(licensed, "", enabled=False))
+    held = daemons.create(inputs(licensed, "", enabled=False))
     assert (held.outputs["connected"], held.outputs["reason"]) == (False, "NotEntitled")
     assert daemons.read(held) is not None
     assert licensed.requests() == []
@@ -129,7 +129,7 @@ def test_P3_refresh_counts_again_and_fewer_daemons_are_no_drift(
 ) -> None:
     key = Key(licensed, "fleet")
     key.daemon("one")
-    held = daemons.create(wish(licensed, key.id))
+    held = daemons.create(inputs(licensed, key.id))
     licensed.act("POST", "/_sim/clock", {"advance_seconds": 600})
     seen = daemons.read(held)
     assert seen is not None
@@ -145,7 +145,7 @@ def test_K10_an_organization_that_is_called_otherwise_now_fails_no_refresh(
     """The key knows it by uuid and names the new name; here it is only unknown who is there."""
     key = Key(licensed, "fleet")
     key.daemon("a")
-    held = daemons.create(wish(licensed, key.id))
+    held = daemons.create(inputs(licensed, key.id))
     licensed.act("PATCH", "/api/v2/organizations/coder", {"name": "lab"})
 
     seen = daemons.read(held)
@@ -158,11 +158,11 @@ def test_K10_an_organization_that_is_called_otherwise_now_fails_no_refresh(
 def test_K5_a_rotated_key_is_waited_for_in_place(licensed: Simulation, daemons: Driven) -> None:
     old, new = Key(licensed, "old"), Key(licensed, "new")
     old.daemon("a")
-    held = daemons.create(wish(licensed, old.id))
+    held = daemons.create(inputs(licensed, old.id))
     with pytest.raises(Failure, match="Pending"):
-        daemons.update(held, wish(licensed, new.id, timeout_seconds=0.2))
+        daemons.update(held, inputs(licensed, new.id, timeout_seconds=0.2))
     new.daemon("a")
-    assert daemons.update(held, wish(licensed, new.id)).outputs["count"] == 1
+    assert daemons.update(held, inputs(licensed, new.id)).outputs["count"] == 1
 
 
 def test_P4_daemons_of_earlier_pods_do_not_count(
@@ -171,14 +171,14 @@ def test_P4_daemons_of_earlier_pods_do_not_count(
     """Coderd lists them for three minutes more, whatever the new pods do."""
     key = Key(licensed, "fleet")
     key.daemon("eu-provisioner-1-aaaaa")
-    held = daemons.create(wish(licensed, key.id, rollout=rolled(cluster, **{"1": 1})))
+    held = daemons.create(inputs(licensed, key.id, rollout=rolled(cluster, **{"1": 1})))
 
     other_pods = {"revision": "other", "rollout": rolled(cluster, **{"1": 1, "2": 2})}
     with pytest.raises(Failure, match="0 of 1 have connected"):
-        daemons.update(held, wish(licensed, key.id, **other_pods, timeout_seconds=0.2))
+        daemons.update(held, inputs(licensed, key.id, **other_pods, timeout_seconds=0.2))
 
     key.daemon("eu-provisioner-2-bbbbb")
-    assert daemons.update(held, wish(licensed, key.id, **other_pods)).outputs["count"] == 1
+    assert daemons.update(held, inputs(licensed, key.id, **other_pods)).outputs["count"] == 1
 
 
 def test_P4_after_a_rollback_the_pods_of_the_older_set_are_the_newest(
@@ -187,7 +187,7 @@ def test_P4_after_a_rollback_the_pods_of_the_older_set_are_the_newest(
     key = Key(licensed, "fleet")
     key.daemon("eu-provisioner-1-ccccc")
     back = rolled(cluster, **{"1": 3, "2": 2})
-    assert daemons.create(wish(licensed, key.id, rollout=back)).outputs["connected"] is True
+    assert daemons.create(inputs(licensed, key.id, rollout=back)).outputs["connected"] is True
 
 
 def test_P4_pods_of_a_deployment_that_came_back_are_newer_than_those_of_the_former(
@@ -198,9 +198,9 @@ def test_P4_pods_of_a_deployment_that_came_back_are_newer_than_those_of_the_form
     key.daemon("eu-provisioner-0-ddddd")
     back = rolled(cluster, former=7, **{"1": 1})
     with pytest.raises(Failure, match="0 of 1 have connected"):
-        daemons.create(wish(licensed, key.id, rollout=back, timeout_seconds=0.2))
+        daemons.create(inputs(licensed, key.id, rollout=back, timeout_seconds=0.2))
     key.daemon("eu-provisioner-1-eeeee")
-    assert daemons.create(wish(licensed, key.id, rollout=back)).outputs["count"] == 1
+    assert daemons.create(inputs(licensed, key.id, rollout=back)).outputs["count"] == 1
 
 
 @pytest.mark.parametrize("trouble", ["refused", "another cluster", "no answer", "not Kubernetes"])
@@ -220,7 +220,7 @@ def test_P4_without_an_answer_of_the_cluster_every_daemon_counts_and_it_is_said(
             rollout = {**rollout, "kubeconfig": "/nowhere"}
         case _:
             cluster.trouble = (200, b"<html>")
-    held = daemons.create(wish(licensed, key.id, rollout=rollout))
+    held = daemons.create(inputs(licensed, key.id, rollout=rollout))
     assert held.outputs["connected"] is True
     assert "daemons of earlier pods count as well" in said()
 
@@ -230,12 +230,12 @@ def test_P3_P4_skew_is_judged_by_the_version_that_coderd_has_now(
 ) -> None:
     key = Key(licensed, "fleet")
     key.daemon("one", licensed.state.flags.version)
-    held = daemons.create(wish(licensed, key.id))
+    held = daemons.create(inputs(licensed, key.id))
     assert held.outputs["skewed"] == []
 
     upgraded = replace(licensed.state.flags, version="v2.99.0+simulated")
     licensed.state.flags = upgraded
-    seen = daemons.update(held, wish(licensed, key.id, revision="coderd's pods are others"))
+    seen = daemons.update(held, inputs(licensed, key.id, revision="coderd's pods are others"))
     assert seen.outputs["skewed"] == ["v2.30.0"]
     read = daemons.read(held)
     assert read is not None
@@ -244,6 +244,6 @@ def test_P3_P4_skew_is_judged_by_the_version_that_coderd_has_now(
 
 
 def test_unknown_values_pass_through_check(licensed: Simulation, daemons: Driven) -> None:
-    checked = daemons.check(wish(licensed, UNKNOWN))
+    checked = daemons.check(inputs(licensed, UNKNOWN))
     assert checked.failures == []
     assert checked.inputs["key_id"] == UNKNOWN

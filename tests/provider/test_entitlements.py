@@ -190,9 +190,9 @@ def test_CP6_a_preview_that_renews_the_token_shows_no_change_of_the_facts(
     licensed: Simulation, driven: Driven
 ) -> None:
     """Then the deployment's id is unknown to Pulumi, but coderd tells it."""
-    wish = inputs(licensed, deployment_id=licensed.state.records.deployment_id)
-    held = driven.create(wish)
-    assert driven.check({**wish, "deployment_id": UNKNOWN}, held.inputs).inputs == held.inputs
+    given = inputs(licensed, deployment_id=licensed.state.records.deployment_id)
+    held = driven.create(given)
+    assert driven.check({**given, "deployment_id": UNKNOWN}, held.inputs).inputs == held.inputs
 
 
 def test_while_the_connection_is_unknown_the_last_facts_stay_and_are_marked(

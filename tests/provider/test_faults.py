@@ -1,13 +1,13 @@
 """Every operation on every object under every fault: what it says, what it leaves behind.
 
-The table is made of two lists: subjects (objects with their operations and the request on which
-each stands or falls) and faults. In each cell the fault strikes that request every time while the
-operation runs; then there is peace and the operation runs again. Three rules hold in all cells:
-only the expected outcome and reason, never an orphan or a double in coderd, no secret in sight.
+The table has two axes: subjects (objects with their operations, and the request that each operation
+depends on) and faults. In each cell that request fails every time while the operation runs; then
+the fault ends and the operation runs again. Three rules hold in all cells: only the expected
+outcome and reason, never an orphan or a duplicate in coderd, no secret in any text.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -16,7 +16,7 @@ from coder_stack.coderd.reasons import Reason
 from sandbox.coderd.server import FIRST_USER
 from tests.provider.driver import Driven, Failure, Held, ProviderProcess, provider_process
 from tests.provider.faults import FAULTS, PASSING, Fault
-from tests.provider.subjects import SUBJECTS, Subject, Wish
+from tests.provider.subjects import SUBJECTS, Inputs, Subject
 from tests.simulation import Simulation, simulated
 
 DEADLINE = "1.5"
@@ -25,7 +25,7 @@ _SERIAL = itertools.count()
 
 @dataclass
 class Cell:
-    """One object in the world, and the operation under trial."""
+    """One object and the operation under test."""
 
     subject: Subject
     operation: str
@@ -38,35 +38,35 @@ class Cell:
     said: str = ""
 
     @property
-    def wish(self) -> Wish:
-        return self.subject.wish(self.coderd, self.name)
+    def inputs(self) -> Inputs:
+        return self.subject.inputs(self.coderd, self.name)
 
     @property
     def objects(self) -> int:
         return self.subject.count(self.coderd, self.name)
 
     def prepare(self) -> None:
-        """All but a create start with an object that is there.
+        """Create the object that an update, read or delete starts with.
 
-        No run of Pulumi deletes what it has just asked for: an earlier one has made it.
+        Another process creates it: Pulumi never deletes what the same run has created.
         """
         if self.operation != "create":
-            self.held = self.maker.create(self.wish)
+            self.held = self.maker.create(self.inputs)
 
     def strike(self, fault: Fault, *, times: int) -> None:
         method, path = self.subject.calls[self.operation]
         self.coderd.fault(method=method, path=path, count=times, **fault.described)
 
     def run(self) -> Held | None:
-        """The operation, and what Pulumi would keep of it."""
+        """Run the operation; return what Pulumi would keep of it."""
         if self.operation == "create":
-            self.held = self.driven.create(self.wish)
+            self.held = self.driven.create(self.inputs)
             return self.held
         assert self.held is not None
         if self.operation.startswith("read"):
             return self.driven.read(self.held)
         if self.operation == "update":
-            return self.driven.update(self.held, {**self.wish, **self.subject.changed})
+            return self.driven.update(self.held, {**self.inputs, **self.subject.changed})
         self.driven.delete(self.held)
         return None
 
@@ -80,7 +80,7 @@ class Cell:
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[tuple[Simulation, ProviderProcess, ProviderProcess]]:
+def servers() -> Iterator[tuple[Simulation, ProviderProcess, ProviderProcess]]:
     """One coderd and two provider processes for the whole table: objects differ by name."""
     with (
         simulated(licensed=True) as coderd,
@@ -92,9 +92,9 @@ def world() -> Iterator[tuple[Simulation, ProviderProcess, ProviderProcess]]:
 
 @pytest.fixture
 def cell_of(
-    world: tuple[Simulation, ProviderProcess, ProviderProcess],
+    servers: tuple[Simulation, ProviderProcess, ProviderProcess],
 ) -> Iterator[Callable[[Subject, str], Cell]]:
-    coderd, process, destroy = world
+    coderd, process, destroy = servers
 
     def cell(subject: Subject, operation: str) -> Cell:
         name = f"n{next(_SERIAL)}x"
@@ -109,11 +109,11 @@ def cell_of(
 
 
 def outcomes(subject: Subject, operation: str, fault: Fault) -> set[str]:
-    """`fails`, `works`, or `keeps on`: says why and goes on with what is known."""
+    """Return the outcomes allowed: `fails`, `works`, or `keeps on`, which reports the fault."""
     if operation in subject.keeps_on:
         return {"keeps on"}
     if operation == "create" and subject.adopts and fault.acts:
-        # With a time-out it is chance whether the look comes after the server's deed.
+        # With a time-out the next read may come before or after the server has acted.
         return {"works"} if fault.name == "drop-after" else {"works", "fails"}
     if subject.gated and operation == "read" and fault.name == "403-license":
         return {"keeps on"}
@@ -124,15 +124,18 @@ def outcomes(subject: Subject, operation: str, fault: Fault) -> set[str]:
     return {"fails"}
 
 
-CELLS = [
-    pytest.param(subject, operation, fault, id=f"{subject.name}-{operation}-{fault.name}")
-    for subject in SUBJECTS
-    for operation in subject.calls
-    for fault in FAULTS
-]
+def every_cell(faults: Iterable[Fault]) -> pytest.MarkDecorator:
+    """Run a test for every operation on every object under each of these faults."""
+    cells = [
+        pytest.param(subject, operation, fault, id=f"{subject.name}-{operation}-{fault.name}")
+        for subject in SUBJECTS
+        for operation in subject.calls
+        for fault in faults
+    ]
+    return pytest.mark.parametrize(("subject", "operation", "fault"), cells)
 
 
-@pytest.mark.parametrize(("subject", "operation", "fault"), CELLS)
+@every_cell(FAULTS)
 def test_U1_U2_U3_a_fault_that_stays_has_one_outcome_and_leaves_nothing_behind(
     cell_of: Callable[[Subject, str], Cell], subject: Subject, operation: str, fault: Fault
 ) -> None:
@@ -178,15 +181,7 @@ def test_U1_U2_U3_a_fault_that_stays_has_one_outcome_and_leaves_nothing_behind(
     cell.no_secret_was_said()
 
 
-PASSING_CELLS = [
-    pytest.param(subject, operation, fault, id=f"{subject.name}-{operation}-{fault.name}")
-    for subject in SUBJECTS
-    for operation in subject.calls
-    for fault in PASSING
-]
-
-
-@pytest.mark.parametrize(("subject", "operation", "fault"), PASSING_CELLS)
+@every_cell(PASSING)
 def test_U2_a_fault_that_passes_is_overcome(
     cell_of: Callable[[Subject, str], Cell], subject: Subject, operation: str, fault: Fault
 ) -> None:

@@ -31,7 +31,7 @@ def material(licensed: Simulation) -> str:
     return text
 
 
-def wish(coderd: Simulation, material: str | None, **more: Any) -> dict[str, Any]:
+def inputs(coderd: Simulation, material: str | None, **more: Any) -> dict[str, Any]:
     offered = {} if material is None else {"adopt_material": material}
     return {
         "connection": coderd.connection,
@@ -54,7 +54,7 @@ def test_K1_a_key_that_fits_is_taken_over_as_it_is(
 ) -> None:
     (existing,) = licensed.state.records.provisioner_keys
 
-    held = keys.create(wish(licensed, f"{material}\n"))
+    held = keys.create(inputs(licensed, f"{material}\n"))
 
     assert (held.id, held.outputs["material"]) == (existing, material)
     assert writes(licensed) == []
@@ -67,11 +67,11 @@ def test_K1_a_key_that_fits_is_taken_over_as_it_is(
 def test_what_is_offered_later_or_no_more_is_no_change(
     licensed: Simulation, keys: Driven, material: str, later: str | None
 ) -> None:
-    held = keys.create(wish(licensed, material))
+    held = keys.create(inputs(licensed, material))
     assert "adopt_material" not in {*held.inputs, *held.outputs}
 
     with provider_process() as next_run:
-        again = next_run.of(ProvisionerKeyProvider()).check(wish(licensed, later), held.inputs)
+        again = next_run.of(ProvisionerKeyProvider()).check(inputs(licensed, later), held.inputs)
 
     assert again.inputs == held.inputs
     assert again.failures == []
@@ -80,8 +80,8 @@ def test_what_is_offered_later_or_no_more_is_no_change(
 def test_a_preview_that_cannot_know_the_material_shows_no_less(
     licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    known = keys.check(wish(licensed, material)).inputs
-    assert keys.check(wish(licensed, UNKNOWN)).inputs.keys() == known.keys()
+    known = keys.check(inputs(licensed, material)).inputs
+    assert keys.check(inputs(licensed, UNKNOWN)).inputs.keys() == known.keys()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_K2_a_key_that_does_not_fit_is_named_and_a_new_one_is_made(
     why: str,
 ) -> None:
     licensed.act("POST", "/api/v2/organizations", {"name": "second"})
-    wanted = wish(licensed, material, **change)
+    wanted = inputs(licensed, material, **change)
 
     keys.check(wanted)
     assert f"not taken over, since {why};" in process.stderr, "a preview says so already"
@@ -121,11 +121,11 @@ def test_K2_a_key_that_does_not_fit_is_named_and_a_new_one_is_made(
 def test_U1_an_outage_is_no_proof_that_the_key_does_not_fit(
     licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    inputs = keys.check(wish(licensed, material)).inputs
+    checked = keys.check(inputs(licensed, material)).inputs
     licensed.refuse(500, "Internal error.", "/api/v2/provisionerkeys/*")
 
     with pytest.raises(Failure, match="ServerFault"):
-        keys.create_checked(inputs)
+        keys.create_checked(checked)
 
     assert writes(licensed) == []
 
@@ -135,7 +135,7 @@ def test_K5_a_key_that_was_taken_over_is_rotated_by_its_own_age(
 ) -> None:
     (key,) = licensed.state.records.provisioner_keys.values()
     key.created_at -= timedelta(days=40)
-    aging = wish(licensed, material, rotate_after_days=30)
+    aging = inputs(licensed, material, rotate_after_days=30)
 
     held = keys.create(aging)
 
@@ -149,10 +149,10 @@ def test_K5_a_rotation_makes_a_new_key_and_does_not_ask_for_the_old_one(
     licensed: Simulation, keys: Driven, material: str
 ) -> None:
     """The Secret that was offered still holds the old material, or by now our own."""
-    held = keys.create(wish(licensed, material))
+    held = keys.create(inputs(licensed, material))
     with provider_process() as next_run:
         rotated = next_run.of(ProvisionerKeyProvider())
-        wanted = wish(licensed, material, trigger="leaked")
+        wanted = inputs(licensed, material, trigger="leaked")
         news = rotated.check(wanted, held.inputs).inputs
         assert rotated.diff(held, news).replaces == ["trigger"]
         rotated.delete(held)
@@ -165,14 +165,14 @@ def test_K5_a_rotation_makes_a_new_key_and_does_not_ask_for_the_old_one(
 def test_E4_behind_a_closed_gate_nothing_is_asked_and_the_open_one_takes_over(
     licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    held = keys.create(wish(licensed, material, enabled=False))
+    held = keys.create(inputs(licensed, material, enabled=False))
     assert (held.id, licensed.requests()) == (NOT_PROVISIONED, [])
 
     with provider_process() as next_run:
         opened = next_run.of(ProvisionerKeyProvider())
-        news = opened.check(wish(licensed, material), held.inputs).inputs
+        news = opened.check(inputs(licensed, material), held.inputs).inputs
         assert opened.diff(held, news).replaces == ["enabled"]
-        real = opened.create(wish(licensed, material))
+        real = opened.create(inputs(licensed, material))
 
     assert real.outputs["material"] == material
     assert writes(licensed) == []
@@ -181,7 +181,7 @@ def test_E4_behind_a_closed_gate_nothing_is_asked_and_the_open_one_takes_over(
 def test_B1_a_generated_name_cannot_take_over(
     licensed: Simulation, keys: Driven, material: str
 ) -> None:
-    checked = keys.check(wish(licensed, material, exact_name=False))
+    checked = keys.check(inputs(licensed, material, exact_name=False))
     ((path, _),) = checked.failures
     assert path == "exact_name"
     assert material not in str(checked)
@@ -191,7 +191,7 @@ def test_two_keys_are_offered_their_own_material(licensed: Simulation, keys: Dri
     first = licensed.act("POST", KEYS, {"name": "a"})["key"]
     second = licensed.act("POST", KEYS, {"name": "b"})["key"]
     wanted = {
-        name: keys.check(wish(licensed, text, base_name=name, tags={})).inputs
+        name: keys.check(inputs(licensed, text, base_name=name, tags={})).inputs
         for name, text in (("a", first), ("b", second))
     }
     held = {name: keys.create_checked(inputs) for name, inputs in wanted.items()}
@@ -202,11 +202,11 @@ def test_a_lost_key_is_not_taken_over_twice(
     licensed: Simulation, keys: Driven, process: ProviderProcess, material: str
 ) -> None:
     """Deleted in coderd, its material opens nothing: the next run makes another key."""
-    held = keys.create(wish(licensed, material))
+    held = keys.create(inputs(licensed, material))
     licensed.act("DELETE", f"{KEYS}/fleet")
     assert keys.read(held) is None
 
-    again = keys.create(wish(licensed, material))
+    again = keys.create(inputs(licensed, material))
 
     assert again.outputs["material"] != material
     assert "the material opens no key of this coderd" in process.stderr

@@ -6,7 +6,7 @@ import pytest
 
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.provider.driver import Driven, Failure, provider_process
-from tests.provider.keys import KEYS, opens, wish
+from tests.provider.keys import KEYS, inputs
 from tests.simulation import Simulation, simulated
 
 
@@ -14,21 +14,21 @@ class TestRead:
     def test_K3_nothing_drifted_is_nothing_changed(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         seen = keys.read(held)
         assert seen is not None
         assert (seen.id, seen.inputs) == (held.id, held.inputs)
         assert seen.outputs == held.outputs
 
     def test_K3_a_key_deleted_in_coderd_is_gone(self, licensed: Simulation, keys: Driven) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         licensed.act("DELETE", f"{KEYS}/{held.outputs['name']}")
         assert keys.read(held) is None
 
     def test_U1_a_key_that_the_token_does_not_see_is_not_gone(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         outsider = licensed.act(
             "POST", "/_sim/users", {"username": "out", "organizations": {"x": []}}
         )
@@ -41,7 +41,7 @@ class TestRead:
     def test_U1_an_organization_that_the_token_does_not_see_is_not_a_key_that_is_gone(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         missing = {"message": "Resource not found or you do not have access to this resource"}
         anywhere = "/api/v2/organizations/*/provisionerkeys"
         licensed.fault("status", anywhere, status=404, body=missing, count=-1)
@@ -57,19 +57,19 @@ class TestRead:
     def test_K3_material_that_opens_another_key_or_none_is_named_and_replaces(
         self, licensed: Simulation, keys: Driven, material: str
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         if material == "of another key":
             material = licensed.act("POST", KEYS, {"name": "other"})["key"]
         seen = keys.read(replace(held, outputs={**held.outputs, "material": material}))
 
         assert seen is not None
         assert seen.inputs == {**held.inputs, "material_valid": False}
-        wanted = keys.check(wish(licensed), seen.inputs).inputs
+        wanted = keys.check(inputs(licensed), seen.inputs).inputs
         assert keys.diff(seen, wanted).replaces == ["material_valid"]
 
     def test_K3_tags_and_name_as_coderd_has_them(self, licensed: Simulation, keys: Driven) -> None:
         """Coderd cannot change them; an import or an edited database can."""
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         key = licensed.state.records.provisioner_keys[held.id]
         key.tags, key.name = {"region": "us"}, "renamed"
 
@@ -77,14 +77,14 @@ class TestRead:
 
         assert seen is not None
         assert (seen.inputs["tags"], seen.inputs["name"]) == ({"region": "us"}, "renamed")
-        wanted = keys.check(wish(licensed), seen.inputs).inputs
+        wanted = keys.check(inputs(licensed), seen.inputs).inputs
         assert wanted["name"].startswith("fleet-")
         assert keys.diff(seen, wanted).replaces == ["name", "tags"]
 
     def test_K7_old_state_without_metadata_is_filled_in_without_a_rotation(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         lost = ("key_id", "issued_on", "created_at", "material_sha256", "deployment_id")
         lost = (*lost, "provisioned", "material_valid", "trigger", "deferred", "reason")
         old = replace(
@@ -99,14 +99,14 @@ class TestRead:
         assert (seen.id, seen.inputs) == (held.id, held.inputs)
         assert seen.outputs == held.outputs
         # Without a refresh neither: what was not recorded is not a difference.
-        news = keys.check(wish(licensed), old.inputs).inputs
+        news = keys.check(inputs(licensed), old.inputs).inputs
         assert news["name"] == held.inputs["name"]
         assert keys.diff(old, news).replaces == []
 
     def test_K3_another_deployment_is_named_and_the_key_there_is_none_of_ours(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         with simulated(licensed=True) as other:
             moved = replace(
                 held,
@@ -114,8 +114,8 @@ class TestRead:
             )
             seen = keys.read(moved)
             assert seen is not None, "another deployment says nothing about this key"
-            news = keys.check(wish(other), held.inputs).inputs
+            news = keys.check(inputs(other), held.inputs).inputs
             assert "deployment_id" in keys.diff(seen, news).replaces
             theirs = other.act("POST", KEYS, {"name": held.outputs["name"]})
             keys.delete(moved)
-            assert opens(other, theirs["key"]), "a namesake of another deployment is left alone"
+            assert other.key_of(theirs["key"]), "a namesake of another deployment is left alone"

@@ -7,8 +7,8 @@ import pytest
 
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.provider.driver import Bag, Driven, Held, Said, provider_process
-from tests.provider.keys import names, opens
-from tests.provider.keys import wish as default_wish
+from tests.provider.keys import inputs as default_wish
+from tests.provider.keys import names
 from tests.simulation import Simulation
 
 ORGANIZATIONS = "/api/v2/organizations"
@@ -21,7 +21,7 @@ def research(licensed: Simulation) -> str:
     return made["id"]
 
 
-def wish(coderd: Simulation, **more: Any) -> Bag:
+def inputs(coderd: Simulation, **more: Any) -> Bag:
     return default_wish(coderd, **{"organization": "research", **more})
 
 
@@ -33,8 +33,8 @@ def rename(coderd: Simulation, organization: str) -> None:
 def without_uuid(held: Held) -> Held:
     """As an earlier version has written it."""
     outputs = {k: v for k, v in held.outputs.items() if k != "organization_id"}
-    inputs = {k: v for k, v in held.inputs.items() if k != "organization_id"}
-    return replace(held, outputs=outputs, inputs=inputs)
+    checked = {k: v for k, v in held.inputs.items() if k != "organization_id"}
+    return replace(held, outputs=outputs, inputs=checked)
 
 
 def refreshed(keys: Driven, held: Held) -> Held:
@@ -48,7 +48,7 @@ class TestRead:
     def test_K10_a_renamed_organization_is_named_and_the_key_is_still_there(
         self, licensed: Simulation, keys: Driven, said: Said, research: str, old_state: bool
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         assert held.inputs["organization_id"] == research
         rename(licensed, research)
 
@@ -61,18 +61,18 @@ class TestRead:
     def test_K10_K7_old_state_is_filled_in_without_a_rotation(
         self, licensed: Simulation, keys: Driven, research: str
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         old = without_uuid(held)
-        assert keys.check(wish(licensed), old.inputs).inputs == old.inputs
+        assert keys.check(inputs(licensed), old.inputs).inputs == old.inputs
         seen = refreshed(keys, old)
         assert seen.inputs == {**old.inputs, "organization_id": research}
-        assert keys.check(wish(licensed), seen.inputs).inputs == seen.inputs
+        assert keys.check(inputs(licensed), seen.inputs).inputs == seen.inputs
         assert keys.diff(seen, held.inputs).replaces == []
 
     def test_K10_another_organization_under_the_old_name_says_nothing_about_the_key(
         self, licensed: Simulation, keys: Driven, research: str
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         rename(licensed, research)
         licensed.act("POST", ORGANIZATIONS, {"name": "research"})
         assert refreshed(keys, held).inputs["organization"] == "lab"
@@ -83,17 +83,17 @@ class TestCheck:
     def test_K10_a_config_that_follows_the_new_name_keeps_the_key(
         self, licensed: Simulation, keys: Driven, research: str, looked_before: bool
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         rename(licensed, research)
         held = refreshed(keys, held) if looked_before else held
 
-        news = keys.check(wish(licensed, organization="lab"), held.inputs)
+        news = keys.check(inputs(licensed, organization="lab"), held.inputs)
 
         assert news.failures == []
         assert news.inputs == {**held.inputs, "organization": "lab"}
         assert keys.diff(held, news.inputs).replaces == []
         licensed.forget_requests()
-        updated = keys.update(held, wish(licensed, organization="lab"))
+        updated = keys.update(held, inputs(licensed, organization="lab"))
         assert updated.outputs["organization"] == "lab"
         assert updated.outputs["material"] == held.outputs["material"]
         assert [line for line in licensed.requests() if not line.startswith("GET ")] == []
@@ -102,31 +102,31 @@ class TestCheck:
         self, licensed: Simulation, keys: Driven, research: str
     ) -> None:
         """Else a plain `up` would make a second key elsewhere, or fail half-way."""
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         rename(licensed, research)
         with provider_process(licensed.config) as next_run:
             keys = next_run.of(ProvisionerKeyProvider())
             seen = refreshed(keys, held)
-            failures = keys.check(wish(licensed), seen.inputs).failures
+            failures = keys.check(inputs(licensed), seen.inputs).failures
         why = 'is not known to coderd; the key is in "lab": if it was renamed, set "lab" here'
         assert failures == [("organization", why)]
 
     def test_K10_another_organization_under_the_same_name_is_another_place(
         self, licensed: Simulation, keys: Driven, research: str
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         rename(licensed, research)
         other = licensed.act("POST", ORGANIZATIONS, {"name": "research"})["id"]
         with provider_process(licensed.config) as next_run:
             keys = next_run.of(ProvisionerKeyProvider())
             seen = refreshed(keys, held)
-            news = keys.check(wish(licensed), seen.inputs).inputs
+            news = keys.check(inputs(licensed), seen.inputs).inputs
             assert set(keys.diff(seen, news).replaces) == {
                 "organization",
                 "organization_id",
                 "name",
             }
-            moved = keys.create(wish(licensed))
+            moved = keys.create(inputs(licensed))
             keys.delete(seen)
         assert moved.outputs["organization_id"] == other
         assert names(licensed) == [moved.outputs["name"]], "none is left in the other one"
@@ -144,7 +144,7 @@ class TestCheck:
     def test_K10_an_organization_that_is_not_there_yet_may_be_made_by_the_same_run(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        checked = keys.check(wish(licensed))
+        checked = keys.check(inputs(licensed))
         assert checked.failures == []
         assert "organization_id" not in checked.inputs
 
@@ -154,7 +154,7 @@ class TestDelete:
     def test_K10_K6_the_key_is_deleted_where_it_is(
         self, licensed: Simulation, keys: Driven, research: str, old_state: bool
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         rename(licensed, research)
         keys.delete(without_uuid(held) if old_state else held)
         assert names(licensed) == []
@@ -162,10 +162,10 @@ class TestDelete:
     def test_K10_K6_a_404_of_the_organization_is_no_deleted_key(
         self, licensed: Simulation, keys: Driven, said: Said, research: str
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         rename(licensed, research)
         old = without_uuid(held)
         keys.delete(replace(old, outputs={**old.outputs, "material": ""}))
-        assert opens(licensed, held.outputs["material"])
+        assert licensed.key_of(held.outputs["material"])
         assert f'NotFound: provisioner key "{held.outputs["name"]}" of "research"' in said()
         assert "It may still be there; remove it by hand." in said()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.provider.driver import Driven, Failure, Said
-from tests.provider.keys import KEYS, names, opens, wish
+from tests.provider.keys import KEYS, inputs, names
 from tests.simulation import Simulation
 
 
@@ -13,7 +13,7 @@ class TestDelete:
     def test_K6_the_applied_key_is_deleted_and_again_is_success(
         self, licensed: Simulation, keys: Driven, said: Said
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         heard = said()
         keys.delete(held)
         assert names(licensed) == []
@@ -23,24 +23,24 @@ class TestDelete:
     def test_K6_a_successor_under_the_same_name_is_left_alone(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         successor = keys.create_checked(held.inputs)
         keys.delete(held)
-        assert opens(licensed, successor.outputs["material"])
+        assert licensed.key_of(successor.outputs["material"])
 
     def test_K6_a_key_that_only_the_material_leads_to_is_left_alone(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         theirs: str = licensed.act("POST", KEYS, {"name": "other"})["key"]
         licensed.act("DELETE", f"{KEYS}/{held.outputs['name']}")
         keys.delete(replace(held, outputs={**held.outputs, "material": theirs}))
-        assert opens(licensed, theirs)
+        assert licensed.key_of(theirs)
 
     def test_K6_what_cannot_be_removed_is_a_warning_that_names_it(
         self, licensed: Simulation, keys: Driven, said: Said
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         licensed.lose_licenses()
         keys.delete(held)
         assert f'NotEntitled: provisioner key "{held.outputs["name"]}"' in said()
@@ -48,7 +48,7 @@ class TestDelete:
 
 
 def test_no_secret_is_in_what_people_see(licensed: Simulation, keys: Driven, said: Said) -> None:
-    held = keys.create(wish(licensed))
+    held = keys.create(inputs(licensed))
     licensed.fault("status", KEYS, status=500, count=-1, body={"message": "Internal error"})
     with pytest.raises(Failure) as failure:
         keys.read(held)

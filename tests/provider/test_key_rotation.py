@@ -7,7 +7,7 @@ import pytest
 
 from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED
 from tests.provider.driver import Driven, Said
-from tests.provider.keys import opens, wish
+from tests.provider.keys import inputs
 from tests.simulation import Simulation
 
 
@@ -26,14 +26,14 @@ class TestDiff:
         self, licensed: Simulation, keys: Driven, change: dict[str, Any], named: set[str]
     ) -> None:
         licensed.act("POST", "/api/v2/organizations", {"name": "second"})
-        held = keys.create(wish(licensed))
-        news = keys.check(wish(licensed, **change), held.inputs).inputs
+        held = keys.create(inputs(licensed))
+        news = keys.check(inputs(licensed, **change), held.inputs).inputs
         difference = keys.diff(held, news)
         assert (set(difference.replaces), difference.delete_first) == (named, False)
         assert difference.changes == "unknown", "the engine compares the inputs itself"
 
     def test_K5_an_exact_name_is_deleted_first(self, licensed: Simulation, keys: Driven) -> None:
-        exact = wish(licensed, base_name="Fleet", exact_name=True)
+        exact = inputs(licensed, base_name="Fleet", exact_name=True)
         held = keys.create(exact)
         assert held.outputs["name"] == "fleet"
         news = keys.check({**exact, "trigger": "now"}, held.inputs).inputs
@@ -43,7 +43,7 @@ class TestDiff:
     def test_K5_a_key_that_is_old_enough_is_replaced(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        aged = wish(licensed, rotate_after_days=30)
+        aged = inputs(licensed, rotate_after_days=30)
         held = keys.create(aged)
         old = {**held.inputs, "issued_on": "2020-01-01"}
         news = keys.check(aged, old).inputs
@@ -54,9 +54,9 @@ class TestDiff:
     def test_K3_a_new_url_of_the_same_deployment_keeps_the_key(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         other_way = {"url": licensed.url.replace("127.0.0.1", "localhost")}
-        news = wish(licensed, connection=other_way)
+        news = inputs(licensed, connection=other_way)
         assert keys.diff(held, keys.check(news, held.inputs).inputs).replaces == []
         licensed.forget_requests()
         updated = keys.update(held, news)
@@ -69,39 +69,39 @@ class TestGate:
     def test_E4_without_entitlement_no_call_is_made_and_the_next_run_opens_it(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed, enabled=False))
+        held = keys.create(inputs(licensed, enabled=False))
         assert (held.id, held.outputs["reason"]) == (NOT_PROVISIONED, "NotEntitled")
         seen = keys.read(held)
         assert seen is not None
         assert seen.inputs == held.inputs
-        still = keys.check(wish(licensed, enabled=False, tags={}), held.inputs).inputs
+        still = keys.check(inputs(licensed, enabled=False, tags={}), held.inputs).inputs
         assert keys.diff(held, still).replaces == []
         keys.delete(held)
         assert licensed.requests() == []
 
-        news = keys.check(wish(licensed), held.inputs).inputs
+        news = keys.check(inputs(licensed), held.inputs).inputs
         assert keys.diff(held, news).replaces == ["enabled"]
-        real = keys.create(wish(licensed))
-        assert opens(licensed, real.outputs["material"])
+        real = keys.create(inputs(licensed))
+        assert licensed.key_of(real.outputs["material"])
 
     def test_E4_what_waits_for_a_license_does_not_grow_old(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        closed = wish(licensed, enabled=False, rotate_after_days=1)
+        closed = inputs(licensed, enabled=False, rotate_after_days=1)
         held = {**keys.check(closed).inputs, "issued_on": "2020-01-01"}
         assert keys.check(closed, held).inputs == held
 
     def test_E5_a_lost_license_keeps_the_key_and_puts_rotations_off(
         self, licensed: Simulation, keys: Driven, said: Said
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         licensed.lose_licenses()
 
         seen = keys.read(held)
         assert seen is not None
         assert (seen.inputs, seen.outputs["reason"]) == (held.inputs, "NotEntitled")
 
-        closed = wish(licensed, enabled=False, tags={"region": "us"}, trigger="now")
+        closed = inputs(licensed, enabled=False, tags={"region": "us"}, trigger="now")
         news = keys.check(closed, held.inputs).inputs
         changed = {k for k in news if news[k] != held.inputs.get(k)}
         assert changed == {"enabled", "deferred"}

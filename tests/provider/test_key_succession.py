@@ -11,7 +11,7 @@ import pytest
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.daemons import connect
 from tests.provider.driver import Bag, Driven, Failure, Held, Said, provider_process
-from tests.provider.keys import KEYS, names, opens, wish
+from tests.provider.keys import KEYS, inputs, names
 from tests.simulation import Simulation
 
 HASTY = {"CODER_STACK_DEADLINE": "1"}
@@ -36,7 +36,7 @@ class TestTakenBack:
     def test_K9_a_rotation_that_is_taken_back_leaves_the_key_that_pods_hold(
         self, licensed: Simulation, keys: Driven, connected: bool
     ) -> None:
-        one, two = wish(licensed, trigger="1"), wish(licensed, trigger="2")
+        one, two = inputs(licensed, trigger="1"), inputs(licensed, trigger="2")
         first = keys.create(one)
         if connected:
             connect(licensed, first.outputs["material"])
@@ -45,8 +45,8 @@ class TestTakenBack:
         third = run(second, one)
 
         assert licensed.requests("DELETE") == []
-        assert opens(licensed, first.outputs["material"]), "until the pods have the new one"
-        assert opens(licensed, third.outputs["material"])
+        assert licensed.key_of(first.outputs["material"]), "until the pods have the new one"
+        assert licensed.key_of(third.outputs["material"])
         with provider_process(licensed.config) as process:
             for old in (second, first):
                 process.of(ProvisionerKeyProvider()).delete(old)
@@ -56,25 +56,25 @@ class TestTakenBack:
         self, licensed: Simulation, keys: Driven
     ) -> None:
         """By age, or because coderd no longer takes the material."""
-        first = keys.create(wish(licensed))
-        second = run(first, wish(licensed))
+        first = keys.create(inputs(licensed))
+        second = run(first, inputs(licensed))
         assert licensed.requests("DELETE") == []
         assert second.outputs["name"] != first.outputs["name"]
 
     def test_K9_U3_what_a_lost_rotation_left_behind_is_still_found_by_its_name(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        first = keys.create(wish(licensed))
-        lost = run(first, wish(licensed, trigger="2"))
-        again = run(first, wish(licensed, trigger="2"))
+        first = keys.create(inputs(licensed))
+        lost = run(first, inputs(licensed, trigger="2"))
+        again = run(first, inputs(licensed, trigger="2"))
         assert again.outputs["name"] == lost.outputs["name"]
         assert names(licensed) == sorted([first.outputs["name"], again.outputs["name"]])
 
     def test_K9_the_name_in_a_preview_is_the_one_that_the_key_gets(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        first = keys.create(wish(licensed))
-        news = wish(licensed, trigger="2")
+        first = keys.create(inputs(licensed))
+        news = inputs(licensed, trigger="2")
         with provider_process() as preview:
             seen = preview.of(ProvisionerKeyProvider()).check(news, first.inputs).inputs
         assert run(first, news).outputs["name"] == seen["name"]
@@ -86,7 +86,7 @@ class TestOutage:
     def test_X1_the_old_key_is_deleted_by_the_next_run(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        one, two = wish(licensed, trigger="1"), wish(licensed, trigger="2")
+        one, two = inputs(licensed, trigger="1"), inputs(licensed, trigger="2")
         first = keys.create(one)
         second = run(first, two)
         with provider_process(licensed.config, HASTY) as process:
@@ -102,7 +102,7 @@ class TestOutage:
     def test_K6_a_key_that_nothing_replaces_is_let_go_with_a_warning(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
+        held = keys.create(inputs(licensed))
         licensed.fault("status", KEYS, status=503, count=-1)
         with provider_process(licensed.config, HASTY) as destroy:
             destroy.of(ProvisionerKeyProvider()).delete(held)
@@ -113,41 +113,41 @@ class TestNamesake:
     def test_K8_two_stacks_with_the_same_wish_have_keys_of_their_own(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = [keys.create(wish(licensed, owner=stack)) for stack in ("one", "two")]
-        assert all(opens(licensed, each.outputs["material"]) for each in held)
+        held = [keys.create(inputs(licensed, owner=stack)) for stack in ("one", "two")]
+        assert all(licensed.key_of(each.outputs["material"]) for each in held)
         assert licensed.requests("DELETE") == []
         assert all("owner" not in {*each.inputs, *each.outputs} for each in held)
 
     def test_K8_a_key_that_exists_keeps_its_name_whichever_stack_asks(
         self, licensed: Simulation, keys: Driven
     ) -> None:
-        held = keys.create(wish(licensed))
-        assert keys.check(wish(licensed, owner="one"), held.inputs).inputs == held.inputs
+        held = keys.create(inputs(licensed))
+        assert keys.check(inputs(licensed, owner="one"), held.inputs).inputs == held.inputs
 
     def test_K8_K2_a_namesake_without_daemons_is_deleted_and_named(
         self, licensed: Simulation, keys: Driven, said: Said
     ) -> None:
-        inputs = keys.check(wish(licensed)).inputs
-        licensed.act("POST", KEYS, {"name": inputs["name"]})
-        keys.create_checked(inputs)
-        assert f'warning: provisioner key "{inputs["name"]}" of "coder": a key of that' in said()
+        checked = keys.check(inputs(licensed)).inputs
+        licensed.act("POST", KEYS, {"name": checked["name"]})
+        keys.create_checked(checked)
+        assert f'warning: provisioner key "{checked["name"]}" of "coder": a key of that' in said()
         assert "it was deleted to make room." in said()
 
     @pytest.mark.parametrize("more", [{}, {"exact_name": True}])
     def test_K8_a_namesake_whose_daemons_live_is_left_and_the_next_step_is_said(
         self, licensed: Simulation, keys: Driven, more: dict[str, Any]
     ) -> None:
-        inputs = keys.check(wish(licensed, **more)).inputs
-        theirs = licensed.act("POST", KEYS, {"name": inputs["name"]})["key"]
+        checked = keys.check(inputs(licensed, **more)).inputs
+        theirs = licensed.act("POST", KEYS, {"name": checked["name"]})["key"]
         connect(licensed, theirs)
 
         with pytest.raises(Failure) as failure:
-            keys.create_checked(inputs)
+            keys.create_checked(checked)
 
         assert failure.value.last.startswith(
-            f'Failed: Conflict: provisioner key "{inputs["name"]}" of "coder", create: '
+            f'Failed: Conflict: provisioner key "{checked["name"]}" of "coder", create: '
         )
         assert "in use by 1 live daemon(s)" in failure.value.last
         assert "ask for another name or trigger, adopt the key, or stop" in failure.value.last
-        assert opens(licensed, theirs)
+        assert licensed.key_of(theirs)
         assert licensed.requests("DELETE") == []

@@ -4,7 +4,7 @@ import pytest
 
 from coder_stack.dynamic.license import LicenseProvider
 from tests.provider.driver import Driven, Failure, provider_process
-from tests.provider.licenses import JTI, inputs
+from tests.provider.licenses import JTI, NO_LIST, inputs
 from tests.simulation import Simulation, license_text
 
 
@@ -47,15 +47,7 @@ def test_U1_a_user_who_may_not_look_sees_an_empty_list_and_that_is_not_gone(
     assert "Forbidden: license, read: Cannot list licenses" in failed.value.last
 
 
-@pytest.mark.parametrize(
-    ("status", "message", "reason"),
-    [
-        (401, "You are signed out or your session has expired.", "Forbidden"),
-        (403, "Forbidden.", "Forbidden"),
-        (500, "An internal server error occurred.", "Error"),
-        (200, "this is no list", "Error"),
-    ],
-)
+@pytest.mark.parametrize(("status", "message", "reason"), NO_LIST)
 def test_U1_L7_an_error_is_named_and_is_never_gone(
     coderd: Simulation, licenses: Driven, status: int, message: str, reason: str
 ) -> None:

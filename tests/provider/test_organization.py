@@ -27,7 +27,7 @@ def organizations(shared_process: ProviderProcess) -> Driven:
     return shared_process.of(OrganizationProvider())
 
 
-def wish(coderd: Simulation, **more: Any) -> dict[str, Any]:
+def inputs(coderd: Simulation, **more: Any) -> dict[str, Any]:
     given = {
         "connection": coderd.connection,
         "name": "research",
@@ -45,7 +45,7 @@ def living(coderd: Simulation) -> dict[str, str]:
 
 def made_in_another_run(coderd: Simulation, **more: Any) -> Held:
     with provider_process() as process:
-        return process.of(OrganizationProvider()).create(wish(coderd, **more))
+        return process.of(OrganizationProvider()).create(inputs(coderd, **more))
 
 
 def destroy(held: Held) -> str:
@@ -62,26 +62,26 @@ def writes(coderd: Simulation) -> list[str]:
 def test_O1_one_request_creates_it_and_reading_it_is_no_drift(
     licensed: Simulation, organizations: Driven
 ) -> None:
-    held = organizations.create(wish(licensed))
+    held = organizations.create(inputs(licensed))
     assert writes(licensed) == [f"POST {PATH}"]
     assert living(licensed) == {"research": held.id}
     assert held.outputs["display_name"] == "research", "as coderd fills it in"
     seen = organizations.read(held)
     assert seen is not None
     assert (seen.id, seen.inputs) == (held.id, held.inputs)
-    assert organizations.check(wish(licensed), held.inputs).inputs == held.inputs
+    assert organizations.check(inputs(licensed), held.inputs).inputs == held.inputs
 
 
 def test_O1_a_rename_in_coderd_is_drift_and_is_repaired_by_uuid(
     licensed: Simulation, organizations: Driven
 ) -> None:
-    held = organizations.create(wish(licensed))
+    held = organizations.create(inputs(licensed))
     licensed.act("PATCH", f"{PATH}/{held.id}", {"name": "labs", "description": "Other."})
     seen = organizations.read(held)
     assert seen is not None
     changed = {name for name in seen.inputs if seen.inputs[name] != held.inputs[name]}
     assert changed == {"name", "description"}
-    news = organizations.check(wish(licensed), seen.inputs)
+    news = organizations.check(inputs(licensed), seen.inputs)
     assert (news.failures, organizations.diff(seen, news.inputs).replaces) == ([], [])
     organizations.update(seen, news.inputs)
     assert living(licensed) == {"research": held.id}
@@ -90,19 +90,19 @@ def test_O1_a_rename_in_coderd_is_drift_and_is_repaired_by_uuid(
 def test_O1_one_that_is_deleted_in_coderd_is_gone_though_its_uuid_still_answers(
     licensed: Simulation, organizations: Driven
 ) -> None:
-    held = organizations.create(wish(licensed))
+    held = organizations.create(inputs(licensed))
     licensed.act("DELETE", f"{PATH}/{held.id}")
     assert licensed.act("GET", f"{PATH}/{held.id}")["name"] == "research"
     assert organizations.read(held) is None
     with pytest.raises(Failure, match="run `pulumi refresh`"):
-        organizations.update(held, wish(licensed, description="Other."))
+        organizations.update(held, inputs(licensed, description="Other."))
     destroy(held)
 
 
 def test_U1_a_user_who_does_not_see_all_organizations_calls_none_of_them_gone(
     licensed: Simulation, organizations: Driven
 ) -> None:
-    held = organizations.create(wish(licensed))
+    held = organizations.create(inputs(licensed))
     for user in licensed.state.records.users.values():
         user.roles, user.organizations = [], {}
     with pytest.raises(Failure, match="Forbidden: organization"):
@@ -114,14 +114,14 @@ class TestAdoption:
         self, licensed: Simulation, organizations: Driven
     ) -> None:
         theirs = licensed.act("POST", PATH, {"name": "Research", "description": "Theirs."})
-        ((path, message),) = organizations.check(wish(licensed)).failures
+        ((path, message),) = organizations.check(inputs(licensed)).failures
         assert path == "name"
         assert "set adopt" in message
         licensed.fault("status", PATH, method="GET", status=500)  # the preview cannot look
         with pytest.raises(Failure, match="Conflict"):
-            organizations.create(wish(licensed))
-        assert organizations.check(wish(licensed, adopt=True)).failures == []
-        held = organizations.create(wish(licensed, adopt=True))
+            organizations.create(inputs(licensed))
+        assert organizations.check(inputs(licensed, adopt=True)).failures == []
+        held = organizations.create(inputs(licensed, adopt=True))
         assert held.id == theirs["id"]
         assert living(licensed) == {"research": theirs["id"]}
         assert held.outputs["description"] == "Where models are trained."
@@ -130,17 +130,17 @@ class TestAdoption:
         self, licensed: Simulation, organizations: Driven
     ) -> None:
         licensed.fault("drop_after", PATH, method="POST", count=1)
-        held = organizations.create(wish(licensed))
+        held = organizations.create(inputs(licensed))
         assert living(licensed) == {"research": held.id}
-        assert organizations.check(wish(licensed)).failures == []
-        assert organizations.create(wish(licensed)).id == held.id
+        assert organizations.check(inputs(licensed)).failures == []
+        assert organizations.create(inputs(licensed)).id == held.id
 
     def test_O1_one_with_somebodys_workspace_is_not_taken_for_what_a_lost_run_left(
         self, licensed: Simulation, organizations: Driven
     ) -> None:
-        held = organizations.create(wish(licensed))
+        held = organizations.create(inputs(licensed))
         licensed.act("POST", "/_sim/workspaces", {"organization": held.id})
-        assert [path for path, _ in organizations.check(wish(licensed)).failures] == ["name"]
+        assert [path for path, _ in organizations.check(inputs(licensed)).failures] == ["name"]
 
 
 class TestDeletion:
@@ -189,8 +189,8 @@ class TestDeletion:
     def test_X1_one_that_the_program_asks_for_again_survives_a_pending_delete(
         self, licensed: Simulation, organizations: Driven
     ) -> None:
-        held = organizations.create(wish(licensed))
-        organizations.check(wish(licensed), held.inputs)
+        held = organizations.create(inputs(licensed))
+        organizations.check(inputs(licensed), held.inputs)
         organizations.delete(held)
         assert living(licensed) == {"research": held.id}
 
@@ -199,10 +199,10 @@ class TestGate:
     def test_E4_without_entitlement_no_call_is_made_and_the_next_run_opens_it(
         self, coderd: Simulation, organizations: Driven
     ) -> None:
-        held = organizations.create(wish(coderd, enabled=False))
+        held = organizations.create(inputs(coderd, enabled=False))
         assert (held.id, held.outputs["reason"]) == (NOT_PROVISIONED, "NotEntitled")
         assert organizations.read(held) == held
-        news = organizations.check(wish(coderd), held.inputs).inputs
+        news = organizations.check(inputs(coderd), held.inputs).inputs
         assert organizations.diff(held, news).replaces == ["enabled"]
         organizations.delete(held)
         assert writes(coderd) == []
@@ -210,8 +210,8 @@ class TestGate:
     def test_E5_without_the_license_it_stays_as_it_is_and_changes_wait(
         self, licensed: Simulation, organizations: Driven, said: Said
     ) -> None:
-        held = organizations.create(wish(licensed))
-        late = wish(licensed, enabled=False, name="labs", description="Other.")
+        held = organizations.create(inputs(licensed))
+        late = inputs(licensed, enabled=False, name="labs", description="Other.")
         news = organizations.check(late, held.inputs).inputs
         kept = {name: news.get(name) for name in TEXTS}
         assert kept == {name: held.inputs.get(name) for name in TEXTS}
@@ -223,12 +223,12 @@ class TestGate:
 
 
 def test_another_deployment_makes_another_one(licensed: Simulation, organizations: Driven) -> None:
-    held = organizations.create(wish(licensed))
-    news = organizations.check(wish(licensed, deployment_id=str(uuid4())), held.inputs).inputs
+    held = organizations.create(inputs(licensed))
+    news = organizations.check(inputs(licensed, deployment_id=str(uuid4())), held.inputs).inputs
     assert organizations.diff(held, news).replaces == ["deployment_id"]
 
 
 def test_an_unknown_name_is_left_unknown(licensed: Simulation, organizations: Driven) -> None:
-    checked = organizations.check(wish(licensed, name=UNKNOWN))
+    checked = organizations.check(inputs(licensed, name=UNKNOWN))
     assert checked.failures == []
     assert checked.inputs["name"] == UNKNOWN

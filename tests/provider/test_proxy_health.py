@@ -46,7 +46,7 @@ class Proxy:
         ).raise_for_status()
 
 
-def wish(coderd: Simulation, proxy_id: str, **more: Any) -> dict[str, Any]:
+def inputs(coderd: Simulation, proxy_id: str, **more: Any) -> dict[str, Any]:
     given = {"connection": coderd.connection, "proxy_name": "sydney"}
     return {**given, "proxy_id": proxy_id, **more}
 
@@ -54,7 +54,7 @@ def wish(coderd: Simulation, proxy_id: str, **more: Any) -> dict[str, Any]:
 def test_W1_a_proxy_that_comes_late_is_waited_for(licensed: Simulation, health: Driven) -> None:
     proxy = Proxy(licensed)
     with licensed.once_asked(PROXIES, proxy.announce):
-        held = health.create(wish(licensed, proxy.id, timeout_seconds=30))
+        held = health.create(inputs(licensed, proxy.id, timeout_seconds=30))
     assert held.outputs["health"] == "ok"
     assert held.outputs["version"] == "v2.30.0+abc1234"
 
@@ -62,7 +62,7 @@ def test_W1_a_proxy_that_comes_late_is_waited_for(licensed: Simulation, health: 
 def test_W1_a_proxy_that_does_not_come_is_a_warning_and_no_failure(
     licensed: Simulation, health: Driven, said: Said
 ) -> None:
-    held = health.create(wish(licensed, Proxy(licensed).id, timeout_seconds=0))
+    held = health.create(inputs(licensed, Proxy(licensed).id, timeout_seconds=0))
     assert held.outputs["health"] == "unregistered"
     assert '"sydney": unregistered after 0 s; going on.' in said()
 
@@ -71,7 +71,7 @@ def test_W1_a_refresh_looks_again_and_health_is_no_drift(
     licensed: Simulation, health: Driven
 ) -> None:
     proxy = Proxy(licensed)
-    held = health.create(wish(licensed, proxy.id, timeout_seconds=0))
+    held = health.create(inputs(licensed, proxy.id, timeout_seconds=0))
     proxy.announce()
     now = health.read(held)
     assert now is not None
@@ -85,11 +85,11 @@ def test_P4_what_coderd_saw_of_earlier_pods_says_nothing_about_others(
     """Coderd looks once a minute: until then `ok` is about pods that are gone."""
     proxy = Proxy(licensed)
     proxy.announce()
-    held = health.create(wish(licensed, proxy.id, revision="these", timeout_seconds=0))
+    held = health.create(inputs(licensed, proxy.id, revision="these", timeout_seconds=0))
     assert held.outputs["health"] == "ok"
 
     licensed.fault("status", PROXIES, status=200, body=licensed.act("GET", PROXIES), count=-1)
-    others = wish(licensed, proxy.id, revision="others", timeout_seconds=1.5)
+    others = inputs(licensed, proxy.id, revision="others", timeout_seconds=1.5)
     unseen = health.update(held, others)
     assert unseen.outputs["health"] == "unknown"
     assert '"sydney": unknown after 1.5 s; going on.' in said()
@@ -103,8 +103,8 @@ def test_P4_what_changes_no_pods_takes_coderds_word_at_once(
 ) -> None:
     proxy = Proxy(licensed)
     proxy.announce()
-    held = health.create(wish(licensed, proxy.id, revision="these", timeout_seconds=0))
-    again = health.update(held, wish(licensed, proxy.id, revision="these", timeout_seconds=1))
+    held = health.create(inputs(licensed, proxy.id, revision="these", timeout_seconds=0))
+    again = health.update(held, inputs(licensed, proxy.id, revision="these", timeout_seconds=1))
     assert again.outputs["health"] == "ok"
     assert len(licensed.requests("GET", PROXIES)) == 2
 
@@ -112,7 +112,7 @@ def test_P4_what_changes_no_pods_takes_coderds_word_at_once(
 def test_E4_nobody_is_asked_about_a_proxy_that_is_not_registered(
     licensed: Simulation, health: Driven
 ) -> None:
-    held = health.create(wish(licensed, ""))
+    held = health.create(inputs(licensed, ""))
     assert held.outputs["health"] == ""
     assert licensed.requests(path=PROXIES) == []
 
@@ -122,7 +122,7 @@ def test_W1_a_proxy_that_is_well_again_makes_an_update_due_without_a_refresh(
 ) -> None:
     """A look that met a coderd out of reach would otherwise stand in the conditions for good."""
     proxy = Proxy(licensed)
-    held = health.create(wish(licensed, proxy.id, timeout_seconds=0))
+    held = health.create(inputs(licensed, proxy.id, timeout_seconds=0))
     assert health.diff(held, held.inputs).changes == "unknown"
     proxy.announce()
     assert health.diff(held, held.inputs).changes == "some"
@@ -134,6 +134,6 @@ def test_W1_a_proxy_that_is_well_again_makes_an_update_due_without_a_refresh(
 def test_U1_a_coderd_that_cannot_be_asked_makes_no_update_due(
     licensed: Simulation, health: Driven
 ) -> None:
-    held = health.create(wish(licensed, Proxy(licensed).id, timeout_seconds=0))
+    held = health.create(inputs(licensed, Proxy(licensed).id, timeout_seconds=0))
     licensed.refuse(500, "no", PROXIES, count=-1)
     assert health.diff(held, held.inputs).changes == "unknown"

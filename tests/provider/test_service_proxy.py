@@ -120,9 +120,9 @@ def test_CP8_U1_a_service_that_is_not_there_is_no_gone_coderd(behind: Behind) ->
         behind.put_password()
         own = {"kubeconfig": str(behind.cluster.kubeconfig)}
         proxy["credential"] = {**behind.secret("coder-operator", "token"), **own}
-        wish = behind.operator(proxy)
-        wish["password_secret"] |= own
-        held = access.create(wish)
+        given = behind.operator(proxy)
+        given["password_secret"] |= own
+        held = access.create(given)
         behind.cluster.delete(f"/api/v1/namespaces/{behind.namespace}/services/coder")
         with pytest.raises(Failure) as failed:
             access.read(held)

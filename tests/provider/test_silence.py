@@ -38,7 +38,7 @@ def at_most(seconds: float) -> Iterator[None]:
     assert time.monotonic() - start < seconds
 
 
-def wish(connection: dict[str, Any], number: int, deployment: str) -> dict[str, Any]:
+def inputs(connection: dict[str, Any], number: int, deployment: str) -> dict[str, Any]:
     return {
         "connection": connection,
         "organization": "coder",
@@ -51,9 +51,9 @@ def test_U2_a_preview_waits_once_for_a_silent_coderd_not_once_a_resource(
     mute: str, process: ProviderProcess
 ) -> None:
     keys = process.of(ProvisionerKeyProvider())
-    wishes = [wish({"url": mute}, n, UNKNOWN) for n in range(MANY)]
+    given = [inputs({"url": mute}, n, UNKNOWN) for n in range(MANY)]
     with at_most(20), ThreadPoolExecutor(WORKERS) as pool:  # one by one: MANY / WORKERS * 5 s
-        assert all(checked.failures == [] for checked in pool.map(keys.check, wishes))
+        assert all(checked.failures == [] for checked in pool.map(keys.check, given))
 
 
 def test_CP5_once_operator_access_has_got_in_nobody_believes_in_silence(
@@ -74,7 +74,7 @@ def test_K6_destroying_many_keys_of_a_dead_coderd_waits_for_the_first_only() -> 
         keys = process.of(ProvisionerKeyProvider())
         with simulated(licensed=True) as coderd:
             deployment = coderd.state.records.deployment_id
-            held = [keys.create(wish(coderd.connection, n, deployment)) for n in range(MANY)]
+            held = [keys.create(inputs(coderd.connection, n, deployment)) for n in range(MANY)]
         # One by one it would take MANY / WORKERS * 4 s; in a hurry, a second each.
         with at_most(4 + MANY / WORKERS * 1.5 + 5), ThreadPoolExecutor(WORKERS) as pool:
             assert list(pool.map(keys.delete, held)) == [None] * MANY
@@ -90,8 +90,8 @@ def test_K6_a_hurried_delete_still_deletes_if_coderd_is_back(coderd: Simulation)
         coderd.act("POST", "/api/v2/licenses", {"license": license_text()})
         keys = process.of(ProvisionerKeyProvider())
         deployment = coderd.state.records.deployment_id
-        wishes = [wish(coderd.connection, n, deployment) for n in (1, 2)]
-        first, second = map(keys.create, wishes)
+        given = [inputs(coderd.connection, n, deployment) for n in (1, 2)]
+        first, second = map(keys.create, given)
         coderd.fault("drop_before", count=-1)
         keys.delete(first)
         coderd.peace()

@@ -69,8 +69,8 @@ def test_license_swaps_it_for_another(paths: SandboxPaths, coderd: Simulation) -
 
 
 def test_proxy_deletes_the_proxy(paths: SandboxPaths, coderd: Simulation) -> None:
-    wish = {"name": "sydney", "display_name": "Sydney", "icon": "/emojis/1f998.png"}
-    coderd.act("POST", "/api/v2/workspaceproxies", wish)
+    proxy = {"name": "sydney", "display_name": "Sydney", "icon": "/emojis/1f998.png"}
+    coderd.act("POST", "/api/v2/workspaceproxies", proxy)
     broken(paths, "proxy")
     (only,) = coderd.state.records.proxies.values()
     assert only.deleted
