@@ -4,7 +4,7 @@ It is adopted only if the config says so, or if a lost run left it. It is delete
 workspace and nobody else's key is in it. What belongs to an organization is not known here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pulumi
@@ -111,7 +111,8 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
         """Read it from the list, which leaves out deleted ones."""
         if not known.organization_id:
             return known
-        found = self._find(session, known)
+        listed = session.cached("organizations", lambda coderd: coderd.organizations())
+        found = self._find(session, known, listed)
         if found is None:
             return None
         facts = {"provisioned": True, "reason": "" if known.enabled else Reason.NOT_ENTITLED}
@@ -123,7 +124,7 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
         """Write changed texts; the gate, and what decides a deletion, need no call."""
         facts: dict[str, Any] = {"reason": "" if want.enabled else Reason.NOT_ENTITLED}
         if known.organization_id and _texts(want) != _texts(known):
-            found = self._find(session, known)
+            found = self._find(session, known, session.coderd.organizations())
             if found is None:
                 why = "it was deleted in coderd; run `pulumi refresh`."
                 raise NotFound(f"update {self.label(known)}", why)
@@ -137,7 +138,7 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
         """
         if not known.organization_id or known.deletion == "keep":
             return
-        found = self._find(session, known)
+        found = self._find(session, known, session.coderd.organizations())
         if found is None or _DECLARED.has(session.connection, found.name.lower()):
             return
         if found.is_default:
@@ -156,8 +157,9 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
                 again=not_empty,
             ) from error
 
-    def _find(self, session: Session, known: OrganizationState) -> OrganizationRecord | None:
-        listed = session.cached("organizations", lambda coderd: coderd.organizations())
+    def _find(
+        self, session: Session, known: OrganizationState, listed: Sequence[OrganizationRecord]
+    ) -> OrganizationRecord | None:
         found = next((each for each in listed if str(each.id) == known.organization_id), None)
         if found is None and not session.coderd.user().is_owner:
             why = "the token's user does not see all organizations; use one of an owner."

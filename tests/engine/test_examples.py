@@ -19,7 +19,6 @@ pytestmark = pytest.mark.engine
 def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed]:
     """Not configured yet; coderd is there, with everything that the examples ask to be there."""
     with simulated(licensed=True) as coderd, deployed(engine, cluster, coderd, tmp_path) as stack:
-        coderd.act("POST", "/api/v2/organizations", {"name": "research"})
         stack.give("token", coderd.token)
         yield stack
 

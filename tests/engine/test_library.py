@@ -45,15 +45,15 @@ kubernetes.core.v1.ConfigMap(
 )
 plane = ControlPlane(
     "coder",
-    ControlPlaneArgs(settings=settings.ControlPlane(namespace=name, create_namespace=False)),
+    ControlPlaneArgs(settings=settings.ControlPlaneSettings(namespace=name, create_namespace=False)),
     pulumi.ResourceOptions(providers=[cluster], depends_on=[namespace]),
 )
 operator = Operator(
     "operator",
     OperatorArgs(
         connection={"url": config.require("url")},
-        settings=settings.Access(),
-        license=settings.License(),
+        settings=settings.AccessSettings(),
+        license=settings.LicenseSettings(),
         namespace=name,
         token=pulumi.Config("coder-stack").require_secret("token"),
         after=[plane],
@@ -62,7 +62,9 @@ operator = Operator(
 provisioner = Provisioner(
     "builders",
     ProvisionerArgs(
-        settings=settings.Provisioner(name="builders", key=settings.Key(tags={"team": "web"})),
+        settings=settings.ProvisionerSettings(
+            name="builders", key=settings.KeySettings(tags={"team": "web"})
+        ),
         operator=operator.handle,
         image=settings.Image(),
         url=plane.url,
