@@ -45,7 +45,9 @@ kubernetes.core.v1.ConfigMap(
 )
 plane = ControlPlane(
     "coder",
-    ControlPlaneArgs(settings=settings.ControlPlaneSettings(namespace=name, create_namespace=False)),
+    ControlPlaneArgs(
+        settings=settings.ControlPlaneSettings(namespace=name, create_namespace=False)
+    ),
     pulumi.ResourceOptions(providers=[cluster], depends_on=[namespace]),
 )
 operator = Operator(
