@@ -3,6 +3,7 @@
 import atexit
 import base64
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 import yaml
 
 from tests.http_server import QuietHandler, serve
+from tests.reports import RUN_FOLDER
 
 
 @dataclass
@@ -109,7 +111,8 @@ def shared_api_server() -> ApiServer:
     """Return one that serves until the test process ends."""
     keep = ExitStack()
     atexit.register(keep.close)
-    folder = keep.enter_context(tempfile.TemporaryDirectory(prefix="coder-stack-api-server-"))
+    # Below the folder of the run, which is removed at its end: workers run no exit handlers.
+    folder = tempfile.mkdtemp(prefix="api-server-", dir=os.environ[RUN_FOLDER])
     return keep.enter_context(api_server(Path(folder)))
 
 
