@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pulumi
-from pulumi import dynamic
 
 from coder_stack.coderd.errors import CoderdError, ForbiddenByRole, NotFound
 from coder_stack.coderd.models import OrganizationRecord
@@ -29,10 +28,9 @@ from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.licensed import (
     NOT_PROVISIONED,
     LicensedInputs,
-    is_first_allowed,
     settled_by_license,
 )
-from coder_stack.dynamic.runtime.props import Problem, Props
+from coder_stack.dynamic.runtime.props import Problem
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import Session
@@ -92,13 +90,6 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
         if not new or session is None or want is None:
             return values, []
         return values, self._taken(session, want.model_copy(update=values))
-
-    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """Replace the placeholder once the license allows it."""
-        if _id == NOT_PROVISIONED:
-            opens = is_first_allowed(_id, _news.get("enabled"))
-            return dynamic.DiffResult(replaces=["enabled"] if opens else None)
-        return super().diff(_id, _olds, _news)
 
     def create_object(self, session: Session, want: OrganizationInputs) -> OrganizationState:
         """Create or adopt it; without entitlement keep a placeholder (E4)."""

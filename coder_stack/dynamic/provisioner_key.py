@@ -27,7 +27,7 @@ from coder_stack.dynamic.key.organization import locate, wanted_organization
 from coder_stack.dynamic.key.replacement import REPLACEMENTS
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.errors import Failed
-from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED, is_first_allowed, report_deferred
+from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED, report_deferred
 from coder_stack.dynamic.runtime.props import Problem, Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
@@ -80,11 +80,10 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return values, [*problems, *unknown, *wrong]
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """Replace the placeholder once the license allows keys, and before that nothing."""
-        if _id == NOT_PROVISIONED:
-            opens = is_first_allowed(_id, _news.get("enabled"))
-            return dynamic.DiffResult(replaces=["enabled"] if opens else None)
+        """Compare organizations by uuid, and delete a key with an exact name first."""
         result = super().diff(_id, _olds, _news)
+        if _id == NOT_PROVISIONED:
+            return result
         was, now = _olds.get("organization_id"), _news.get("organization_id")
         moved = (
             was != now if was and now else _olds.get("organization") != _news.get("organization")

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import UUID
 
 import pulumi
-from pulumi import dynamic
 from pydantic import SecretStr
 
 from coder_stack.coderd.errors import NotEntitled
@@ -29,10 +28,9 @@ from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.licensed import (
     NOT_PROVISIONED,
     LicensedInputs,
-    is_first_allowed,
     settled_by_license,
 )
-from coder_stack.dynamic.runtime.props import Known, Problem, Props, PropsSecret
+from coder_stack.dynamic.runtime.props import Known, Problem, PropsSecret
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
 from coder_stack.dynamic.runtime.session import Session
@@ -41,7 +39,7 @@ from coder_stack.dynamic.runtime.session import Session
 DEFAULT_ICON = "/emojis/1f30e.png"
 _TEXTS = ("name", "display_name", "icon", "trigger")
 _LONGEST_DISPLAY_NAME = 64
-_WANTED = Declared()
+_DECLARED = Declared()
 """Names of proxies, in lower case as coderd compares them."""
 
 
@@ -86,14 +84,9 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Fill in the texts, or defer the change while the license is gone."""
         if session is not None and isinstance(name := request.known.get("name"), str):
-            _WANTED.add(session.connection, name.lower())
+            _DECLARED.add(session.connection, name.lower())
         problems, values = _problems(request.known), _default_texts(request.known)
         return settled_by_license(self.label, request.whole, request.old, values, _TEXTS), problems
-
-    def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """Replace the placeholder once the license allows proxies."""
-        opens = is_first_allowed(_id, _news.get("enabled"))
-        return dynamic.DiffResult(replaces=["enabled"] if opens else None)
 
     def create_object(self, session: Session, want: ProxyInputs) -> ProxyState:
         """Register the proxy; without entitlement keep a placeholder (E4)."""
@@ -141,7 +134,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
             remove_proxy(session.coderd, known.proxy_id)
 
     def _is_adopted(self, session: Session, known: ProxyState) -> bool:
-        if not _WANTED.has(session.connection, known.name.lower()):
+        if not _DECLARED.has(session.connection, known.name.lower()):
             return False
         named = (each for each in session.coderd.workspace_proxies() if not each.deleted)
         return any(

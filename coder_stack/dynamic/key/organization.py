@@ -76,7 +76,8 @@ def _renamed(session: Session, known: KeyState, home: str) -> str:
         return known.organization
     warn(
         f'provisioner key "{known.name}": its organization "{known.organization}" is called '
-        f'"{name}" in coderd now; set "{name}" in the config.'
+        f'"{name}" in coderd now; set "{name}" in the config. If this stack declares the '
+        "organization, the next update renames it back."
     )
     return name
 

@@ -53,11 +53,6 @@ def settled_by_license(
     return {**frozen, "provisioned": True, "deferred": late}
 
 
-def is_first_allowed(id_: str, enabled: object) -> bool:
-    """Tell whether this run creates the object; an unknown entitlement may allow it."""
-    return id_ == NOT_PROVISIONED and enabled is not False
-
-
 def report_deferred(label: str, deferred: Sequence[str]) -> None:
     """Warn in every preview about changes that wait for a license (E5)."""
     if deferred:

@@ -20,6 +20,7 @@ from coder_stack.descriptors import Descriptor
 from coder_stack.dynamic.runtime.check import CheckRequest, check
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.errors import Failed, one_sentence_errors, tell_bug
+from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED
 from coder_stack.dynamic.runtime.props import Problem, Props, parse, to_props
 from coder_stack.dynamic.runtime.session import SESSIONS, CoderdInputs, Session
 
@@ -61,7 +62,13 @@ class Provider(dynamic.ResourceProvider):
         return False
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
-        """Name what replaces and nothing else: the engine compares the inputs itself."""
+        """Name what replaces and nothing else: the engine compares the inputs itself.
+
+        A placeholder is replaced once the license allows the object, and for nothing else.
+        """
+        if _id == NOT_PROVISIONED:
+            allowed = _news.get("enabled") is not False  # an unknown entitlement may allow it
+            return dynamic.DiffResult(replaces=["enabled"] if allowed else None)
         replaces = [
             name
             for name in self.replace_on
