@@ -31,12 +31,14 @@ down: $(READY) ## Stop the sandbox and delete its data
 	@$(BIN)/coder-stack sandbox down
 
 .PHONY: drift
-drift: $(READY) ## Report drift in the sandbox (changes nothing; exit 2: drift)
-	@$(BIN)/coder-stack sandbox exec -- coder-stack drift --stack sandbox
+drift: $(READY) ## Report drift in the sandbox (changes nothing; make itself exits with 2 for drift and for errors)
+	@$(BIN)/coder-stack sandbox exec -- coder-stack drift || { code=$$?; \
+	  echo "make exits with 2 for drift and for errors alike. This exits with 2 for drift, 1 for an error:" >&2; \
+	  echo "  $(BIN)/coder-stack sandbox exec -- coder-stack drift" >&2; exit $$code; }
 
 .PHONY: reconcile
 reconcile: $(READY) ## Repair the drift that `make drift` reports
-	@$(BIN)/coder-stack sandbox exec -- coder-stack reconcile --stack sandbox
+	@$(BIN)/coder-stack sandbox exec -- coder-stack reconcile
 
 .PHONY: test
 # Programs and plugins start some thousand times: Python may keep what it has compiled.
@@ -62,6 +64,7 @@ docs: $(READY) ## Generate docs: config reference, JSON schemas, policies
 	$(BIN)/coder-stack config reference > docs/configuration.md
 	$(BIN)/coder-stack config schema > docs/configuration.schema.json
 	$(BIN)/python -m coder_stack.operate.report.model > docs/drift-report.schema.json
+	$(BIN)/python -m coder_stack.explanations > docs/reasons.md
 	$(BIN)/python policies/reference.py
 
 .PHONY: bench

@@ -19,7 +19,7 @@ from coder_stack.features import GRACE_PERIOD, is_entitled
 
 ConditionStatus = Literal["True", "False", "Unknown"]
 ConditionReason = Literal[
-    "AllReady", "Applied", "ChangeDeferred", "Connected", "Created", "Entitled", "Found",
+    "AllReady", "Applied", "ChangeDeferred", "Connected", "Created", "Drifted", "Entitled", "Found",
     "GracePeriod", "Healthy", "Issued", "LastKnown", "LoggedIn", "NotSeen", "Ready", "Registered",
     "RotationDeferred", "ScaledToZero", "SeveralReasons", "TooFew", "Unhealthy", "Unreachable",
     "Unregistered", "VersionSkew", "Written",
@@ -41,6 +41,28 @@ class Condition(BaseModel):
 def control_plane_ready(component: str, wanted: int, ready: int) -> Condition:
     """Judge whether every wanted pod of coderd is ready (CP4)."""
     return _pods("ControlPlaneReady", component, wanted, ready)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseFacts:
+    """What CloudNativePG reports about coderd's database."""
+
+    exists: bool = False
+    ready: bool = False
+    ready_instances: int = 0
+    phase: str = ""
+
+
+def database_ready(component: str, name: str, wanted: int, facts: DatabaseFacts) -> Condition:
+    """Judge whether the operator calls the Cluster ready, with every wanted instance."""
+    kind = "DatabaseReady"
+    if not facts.exists:
+        why = f"Cluster {name} does not exist; the next update creates an empty one."
+        return _absent(kind, component, why)
+    seen = f"{min(facts.ready_instances, wanted)} of {wanted} instances are ready."
+    if facts.ready and facts.ready_instances >= wanted:
+        return _good(kind, component, "Ready", seen)
+    return _bad(kind, component, Reason.PENDING, f"{seen} Phase: {facts.phase or 'none yet'}.")
 
 
 def deployment_ready(component: str, wanted: int, ready: int, *, may_run: bool) -> Condition:

@@ -13,6 +13,16 @@ CODERD_NAME = "coder"
 """Default name of coderd's Deployment and Service."""
 CODERD_NAMESPACE = "coder"
 """Default namespace of coderd."""
+DATABASE_COMPONENT = "database"
+"""Value of the label `app.kubernetes.io/component` of a database."""
+DATABASE_NAME = r"[a-z](?:[-a-z0-9]*[a-z0-9])?"
+"""Pattern of a CloudNativePG Cluster's name: its Services need a DNS label of RFC 1035."""
+MAX_DATABASE_NAME = 50
+DATABASE_NAME_RULE = (
+    "1 to 50 of a-z, 0-9 and '-', beginning with a letter and ending with a letter or digit"
+)
+OWNER = "coder-stack/resource"
+"""Annotation of every object that a stack creates; see components/parts/ownership.py."""
 _HASH = 8
 
 
@@ -30,6 +40,16 @@ def operator_secret_name(coderd_name: str, owner: str = "") -> str:
     `owner` tells apart those who share a coderd, or a namespace for the Secrets of several.
     """
     return fit(f"{coderd_name}-operator-{owner}" if owner else f"{coderd_name}-operator")
+
+
+def database_name(coderd_name: str) -> str:
+    """Name the CloudNativePG Cluster with coderd's database, unless the config does."""
+    return fit(f"{coderd_name}-database", MAX_DATABASE_NAME)
+
+
+def database_secret_name(database: str) -> str:
+    """Name the Secret with the application's credentials, as CloudNativePG does."""
+    return f"{database}-app"
 
 
 def workspace_role_name(coderd_name: str) -> str:

@@ -1,7 +1,7 @@
 """The stack's outputs, for people, `coder-stack status` and stack references.
 
-docs/outputs.md describes each of them. None is a secret: tokens, keys and passwords stay in the
-state of their resources.
+docs/outputs.md describes each of them. The only secret is the first user's password, which people
+need to log in; Pulumi encrypts it. Tokens and keys stay in the state of their resources.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,12 @@ def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
     plane, operator = stack.control_plane, stack.operator
     # Without organizations, the outputs of a stack are those of versions that had none.
     left_out = set[str]() if stack.settings.organizations else {"organizations"}
-    outputs: dict[str, pulumi.Input[Any]] = {
+    password = stack.secrets.initial_password
+    access_url = stack.settings.control_plane.access_url or plane.url
+    outputs: dict[str, pulumi.Input[Any] | None] = {
+        "accessUrl": access_url,
+        "admin": {"url": access_url, **_first_user(stack)},
+        "adminPassword": None if password is None else pulumi.Output.secret(password),
         "url": plane.url,
         "phase": plane.phase,
         "ready": stack.conditions.apply(lambda every: every[-1]["status"]),
@@ -40,12 +45,18 @@ def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
         "provisioners": [each.summary for each in stack.provisioners],
         "proxies": [each.summary for each in stack.proxies],
         "conditions": stack.conditions,
-        # With all defaults, and keys as in the config file.
-        "settings": stack.settings.model_dump(
-            mode="json", by_alias=True, exclude_none=True, exclude=left_out
-        ),
     }
-    return {name: value for name, value in outputs.items() if name not in left_out}
+    return {
+        name: value for name, value in outputs.items() if name not in left_out and value is not None
+    }
+
+
+def _first_user(stack: CoderStack) -> dict[str, str]:
+    """Return who logs in with the password; nobody that a stack with its own token knows."""
+    access = stack.settings.access
+    if stack.secrets.token is not None or access.token_secret is not None:
+        return {}
+    return {"username": access.username, "email": access.email}
 
 
 def _license(stack: CoderStack) -> pulumi.Input[Mapping[str, Any]]:
@@ -61,6 +72,7 @@ def _license(stack: CoderStack) -> pulumi.Input[Mapping[str, Any]]:
         "lastApplied": ours.last_applied,
         "licenseExpires": ours.license_expires,
         "exp": ours.exp,
+        "warnDays": stack.settings.license.warn_days,
     }
 
 

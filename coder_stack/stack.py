@@ -15,7 +15,7 @@ from coder_stack.coderd.connection import direct_url
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs, credential_of
 from coder_stack.components.organization import organization_status
-from coder_stack.components.parts.ownership import Ownership
+from coder_stack.components.parts.ownership import Ownership, mark_of
 from coder_stack.components.parts.status import Status
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
@@ -32,13 +32,12 @@ from coder_stack.settings import OrganizationSettings, ProvisionerSettings, Sett
 
 @dataclass(frozen=True, kw_only=True)
 class StackSecrets:
-    """Secrets of the stack's config as Outputs; see SECRETS in settings/loading.py.
-
-    Without `initialPassword`, which only the provider process reads.
-    """
+    """Secrets of the stack's config as Outputs; see SECRETS in settings/loading.py."""
 
     token: pulumi.Output[str] | None = None
     license_jwt: pulumi.Output[str] | None = None
+    initial_password: pulumi.Output[str] | None = None
+    """Only for an output: the provider process reads the config itself."""
 
     @classmethod
     def of(cls, config: pulumi.Config) -> "StackSecrets":
@@ -46,6 +45,7 @@ class StackSecrets:
         return cls(
             token=config.get_secret("token"),
             license_jwt=config.get_secret("licenseJwt"),
+            initial_password=config.get_secret("initialPassword"),
         )
 
 
@@ -53,6 +53,7 @@ class CoderStack(pulumi.ComponentResource):
     """Everything that one stack config describes."""
 
     settings: Settings
+    secrets: StackSecrets
     control_plane: ControlPlane
     operator: Operator
     organizations: dict[str, Organization]
@@ -72,6 +73,8 @@ class CoderStack(pulumi.ComponentResource):
         settings: Settings,
         secrets: StackSecrets | None = None,
         opts: pulumi.ResourceOptions | None = None,
+        *,
+        kept_databases: bool = False,
     ) -> None:
         cluster = settings.kubernetes
         kubeconfig = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
@@ -79,7 +82,7 @@ class CoderStack(pulumi.ComponentResource):
         super().__init__("coder-stack:index:CoderStack", name, None, opts)
         self._name = name
         self.settings = settings
-        secrets = secrets or StackSecrets()
+        self.secrets = secrets = secrets or StackSecrets()
         plane = settings.control_plane
         own_secret = {"namespace": plane.namespace, "name": operator_secret_name(plane.name)}
         given = secrets.token is not None
@@ -92,7 +95,12 @@ class CoderStack(pulumi.ComponentResource):
         gate = self._high_availability()
         self.control_plane = ControlPlane(
             f"{name}-control-plane",
-            ControlPlaneArgs(settings=settings.control_plane, replicas=self._replicas(gate)),
+            ControlPlaneArgs(
+                settings=settings.control_plane,
+                replicas=self._replicas(gate),
+                cluster=kubeconfig,
+                keep_namespace=kept_databases,
+            ),
             self._in_cluster,
         )
         self.operator = self._operator(secrets, list(needed))
@@ -118,10 +126,10 @@ class CoderStack(pulumi.ComponentResource):
             )
             for each in settings.proxies
         ]
-        self.reconcile_job = self._reconcile_job()
+        self.reconcile_job = self._reconcile_job(kept_databases=kept_databases)
         self.needs = self.operator.license_facts.apply(lambda known: needs_output(needed, known))
         self.conditions = self._conditions()
-        self.register_outputs({"conditions": self.conditions})
+        self.register_outputs({})  # the stack exports them; the state needs them once
 
     def _cluster(self) -> kubernetes.Provider:
         return kubernetes.Provider(
@@ -213,7 +221,7 @@ class CoderStack(pulumi.ComponentResource):
             self._in_cluster,
         )
 
-    def _reconcile_job(self) -> ReconcileJob | None:
+    def _reconcile_job(self, *, kept_databases: bool) -> ReconcileJob | None:
         if self.settings.reconcile_job is None:
             return None
         return ReconcileJob(
@@ -223,6 +231,7 @@ class CoderStack(pulumi.ComponentResource):
                 settings=self.settings,
                 stack=pulumi.get_stack(),
                 namespace=self.control_plane.namespace,
+                kept_databases=kept_databases,
             ),
             self._in_cluster,
         )
@@ -243,6 +252,11 @@ class CoderStack(pulumi.ComponentResource):
             *(each.status for each in components),
             *self.organization_statuses,
         ).apply(lambda known: combined(known[0], known[1:]))
+
+
+def namespace_mark(name: str) -> str:
+    """Return the annotation by which a CoderStack of that name recognizes its own namespace."""
+    return mark_of("kubernetes:core/v1:Namespace", f"{name}-control-plane-namespace")
 
 
 def connection_of(settings: Settings) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from pulumi_policy import PolicyPack
 
 from decoding import decode_once
 from pack import NAME, policies
+from pack_version import use_declared_version
 
 decode_once()
+use_declared_version()
 PolicyPack(name=NAME, policies=policies())

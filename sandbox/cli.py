@@ -15,11 +15,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from coder_stack.operate.engine.process import Interrupted
 from sandbox import cluster
 from sandbox.breakage import BREAKAGES, break_it
 from sandbox.coderd import cli as coderd
 from sandbox.deploy import deploy as run_up
-from sandbox.deploy import destroy, run
+from sandbox.deploy import destroy
+from sandbox.deploy import execute as become
 from sandbox.engine import Engine, for_people
 from sandbox.errors import SandboxError
 from sandbox.paths import SandboxPaths
@@ -32,14 +34,14 @@ _errors = Console(stderr=True)
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def mount(root: typer.Typer) -> None:
+def register(root: typer.Typer) -> None:
     """Add the sandbox's commands to the `coder-stack` command."""
     root.add_typer(app, name="sandbox", no_args_is_help=True)
     doctor.register(root)
 
 
 def one_sentence(command: Command) -> Command:
-    """Turn a SandboxError into `error: …` on stderr and exit code 1."""
+    """Turn an error into `error: …` on stderr and exit code 1, or 130 after Ctrl-C."""
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -47,15 +49,17 @@ def one_sentence(command: Command) -> Command:
             return command(*args, **kwargs)
         except SandboxError as error:
             _fail(str(error))
+        except Interrupted as error:
+            _fail(str(error), error.exit_code)
         except KeyboardInterrupt:
-            _fail("interrupted; run the same command again to continue")
+            _fail("interrupted; run the same command again to continue", 130)
 
     return wrapped  # pyright: ignore[reportReturnType]  # the signature is the command's own
 
 
-def _fail(sentence: str) -> NoReturn:
+def _fail(sentence: str, code: int = 1) -> NoReturn:
     _errors.print(f"[bold red]error:[/] {sentence}", highlight=False, soft_wrap=True)
-    raise typer.Exit(1)
+    raise typer.Exit(code)
 
 
 def _say(text: str) -> None:
@@ -180,4 +184,8 @@ def execute(
     command: Annotated[list[str], typer.Argument(help="A command and its arguments.")],
 ) -> None:
     """Run one command in the sandbox's environment, e.g. `exec -- pulumi preview --refresh`."""
-    raise typer.Exit(run(Engine.ready(), SandboxPaths.of_checkout(), command))
+    paths = SandboxPaths.of_checkout()
+    if not cluster.status(paths).ready:
+        # Before the tools: installing them would take minutes, for nothing.
+        _fail("the sandbox is not up; start it with: make up")
+    become(Engine.ready(), paths, command)

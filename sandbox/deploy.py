@@ -1,36 +1,41 @@
 """Run `pulumi up` and `pulumi destroy` of the stack `sandbox`.
 
-Commands are printed before they run, so that users can repeat them.
+Commands are printed before they run, so that users can repeat them. The runner is that of
+`coder-stack reconcile`, so that an interrupt leaves no lock here either.
 """
 
 import json
 import os
 import shutil
-import subprocess
+import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 
+from coder_stack.operate.engine import process
 from sandbox import report
 from sandbox.engine import STACK, Engine, for_people
 from sandbox.errors import SandboxError
 from sandbox.paths import CHECKOUT, SandboxPaths
 
+_CANCEL = f".venv/bin/coder-stack sandbox exec -- pulumi cancel --yes --stack {STACK}"
 
-def run(engine: Engine, paths: SandboxPaths, command: Sequence[str]) -> int:
-    """Run a command in the sandbox's environment and return its exit code."""
+
+def execute(engine: Engine, paths: SandboxPaths, command: Sequence[str]) -> NoReturn:
+    """Become a command in the sandbox's environment: its signals and exit code are its own."""
     paths.state.mkdir(parents=True, exist_ok=True)
     environment = engine.environment(paths) | for_people(paths)
     program = shutil.which(command[0], path=environment["PATH"])
     if program is None:
         raise SandboxError(f"there is no program {command[0]!r} on PATH")
-    return subprocess.call([program, *command[1:]], env=environment, cwd=_folder())
+    sys.stdout.flush()
+    os.chdir(CHECKOUT)
+    os.execve(program, [*command], environment)  # noqa: S606 - there is no shell in between
 
 
 def deploy(engine: Engine, paths: SandboxPaths, console: Console) -> None:
-    """Run `pulumi up`, then show conditions and outputs."""
-    _pulumi(engine, paths, console, "stack", "select", "--create", STACK, quiet=True)
+    """Run `pulumi up`, then show conditions and outputs; raise Interrupted after a signal."""
     options = (
         "--yes",
         "--skip-preview",
@@ -40,8 +45,11 @@ def deploy(engine: Engine, paths: SandboxPaths, console: Console) -> None:
         STACK,
         "--suppress-outputs",
     )
-    _pulumi(engine, paths, console, "up", *options)
-    outputs = _outputs(engine, paths)
+    with process.interruptible(_say):
+        _pulumi(engine, paths, "stack", "select", "--create", STACK)
+        _announced(engine, paths, console, "up", *options)
+        shown = _pulumi(engine, paths, "stack", "output", "--json", "--stack", STACK)
+    outputs: dict[str, Any] = json.loads(shown.stdout)
     console.print(report.conditions(outputs))
     for sentence in report.failures(outputs):
         console.print(f"  - {sentence}", markup=False, highlight=False, soft_wrap=True)
@@ -50,39 +58,28 @@ def deploy(engine: Engine, paths: SandboxPaths, console: Console) -> None:
 
 def destroy(engine: Engine, paths: SandboxPaths, console: Console) -> None:
     """Run `pulumi destroy`, for a cluster that outlives the sandbox."""
-    _pulumi(engine, paths, console, "destroy", "--yes", "--skip-preview", "--stack", STACK)
+    with process.interruptible(_say):
+        _announced(engine, paths, console, "destroy", "--yes", "--skip-preview", "--stack", STACK)
+
+
+def _announced(engine: Engine, paths: SandboxPaths, console: Console, *arguments: str) -> None:
+    """Print an operation that takes the stack's lock, and run it with its own output."""
+    console.print(f"[bold]$ pulumi {' '.join(arguments)}[/]", highlight=False)
+    _pulumi(engine, paths, *arguments, cancel=_CANCEL)
 
 
 def _pulumi(
-    engine: Engine, paths: SandboxPaths, console: Console, *arguments: str, quiet: bool = False
-) -> None:
-    if not quiet:
-        console.print(f"[bold]$ pulumi {' '.join(arguments)}[/]", highlight=False)
+    engine: Engine, paths: SandboxPaths, *arguments: str, cancel: str = ""
+) -> process.Completed:
     paths.state.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        [str(engine.pulumi.path), *arguments, "--non-interactive"],
-        env=engine.environment(paths),
-        cwd=_folder(),
-        capture_output=quiet,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        said = f": {done.stderr.strip()}" if quiet else "; see its output above"
-        raise SandboxError(f"pulumi {arguments[0]} ended with code {done.returncode}{said}")
+    command = [str(engine.pulumi.path), *arguments, "--non-interactive"]
+    environment = engine.environment(paths)
+    done = process.run(command, cwd=CHECKOUT, env=environment, cancel=cancel, capture=not cancel)
+    if done.code != 0:
+        said = "; see its output above" if cancel else f": {done.stderr.strip()}"
+        raise SandboxError(f"pulumi {arguments[0]} ended with code {done.code}{said}")
+    return done
 
 
-def _outputs(engine: Engine, paths: SandboxPaths) -> dict[str, Any]:
-    answer = subprocess.run(
-        [str(engine.pulumi.path), "stack", "output", "--json", "--stack", STACK],
-        env=engine.environment(paths),
-        cwd=_folder(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(answer.stdout)
-
-
-def _folder() -> str:
-    return os.fspath(CHECKOUT)
+def _say(line: str) -> None:
+    sys.stderr.write(f"==> {line}\n")

@@ -11,11 +11,16 @@ _STYLES = {"True": "green", "False": "bold red", "Unknown": "yellow"}
 # Path of an output → its label.
 _FACTS = {
     "phase": "phase",
-    "url": "url",
+    "accessUrl": "url",
+    "admin.username": "user",
+    "admin.email": "e-mail",
+    "adminPassword": "password",
     "version": "version",
     "tier": "tier",
     "license.licenseExpires": "license expires",
 }
+# Outputs that are secrets → the command that shows them.
+_COMMANDS = {"adminPassword": "coder-stack sandbox exec -- coder-stack admin password"}
 
 
 def conditions(outputs: Mapping[str, Any]) -> Table:
@@ -54,7 +59,7 @@ def facts(outputs: Mapping[str, Any], stack: str) -> Table:
     for path, name in _FACTS.items():
         value = _at(outputs, path)
         if value not in (None, ""):
-            table.add_row(name, Text(str(value)))
+            table.add_row(name, Text(_COMMANDS.get(path, str(value))))
     return table
 
 

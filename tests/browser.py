@@ -25,7 +25,7 @@ _OPTIONS = (
     "--remote-debugging-port=0", "--remote-debugging-address=127.0.0.1",
 )  # fmt: skip
 _ADDRESS = re.compile(r"DevTools listening on (ws://127\.0\.0\.1:\d+/\S+)")
-_SECONDS = 60
+_SECONDS = 180
 
 
 @dataclass

@@ -76,7 +76,7 @@ def cluster() -> Cluster:
 
 @pytest.fixture(scope="session")
 def extended_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """An API server that also knows HTTPRoute and ServiceMonitor; mark: xdist_group("extended").
+    """An API server that knows HTTPRoute, ServiceMonitor and Cluster; xdist_group("extended").
 
     One of its own, since what the other one does not know is part of other tests.
     """

@@ -1,7 +1,8 @@
-"""The two kinds of others that we make objects of, as a cluster would have them installed.
+"""The kinds of others that we make objects of, as a cluster would have them installed.
 
-Small definitions of our own with the fields that we use, spelled as in the Gateway API and the
-Prometheus Operator; nothing unknown is let through, so a misspelt field is refused.
+Small definitions of our own with the fields that we use, spelled as in the Gateway API, the
+Prometheus Operator and CloudNativePG; nothing unknown is let through, so a misspelt field is
+refused. What CloudNativePG refuses in a webhook is a rule here.
 """
 
 import time
@@ -78,9 +79,51 @@ _SERVICE_MONITOR = _object(
         )
     ),
 )
+_ANYTHING: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_CLUSTER = _object(
+    "instances",
+    "storage",
+    instances={"type": "integer", "minimum": 1},
+    imageName=_TEXT,
+    storage={
+        **_object("size", size=_TEXT, storageClass=_TEXT, resizeInUseVolumes={"type": "boolean"}),
+        "x-kubernetes-validations": [
+            {
+                "rule": "quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",
+                "messageExpression": '"can\'t shrink existing storage from " + oldSelf.size'
+                " + ' to ' + self.size",
+            }
+        ],
+    },
+    resources=_object(
+        requests={"type": "object", "additionalProperties": {"x-kubernetes-int-or-string": True}},
+        limits={"type": "object", "additionalProperties": {"x-kubernetes-int-or-string": True}},
+    ),
+    postgresql=_object(parameters=_LABELS),
+    bootstrap={
+        **_object(
+            initdb=_object(database=_TEXT, owner=_TEXT),
+            recovery=_object(source=_TEXT, database=_TEXT, owner=_TEXT),
+        ),
+        "maxProperties": 1,
+    },
+    affinity=_object(topologyKey=_TEXT),
+    backup=_ANYTHING,
+    externalClusters=_list(_object("name", name=_TEXT)),
+)
+_CLUSTER_STATUS = _object(
+    phase={"type": "string"},
+    phaseReason={"type": "string"},
+    instances={"type": "integer"},
+    readyInstances={"type": "integer"},
+    conditions=_list(_ANYTHING),
+)
 
 
-def _definition(group: str, kind: str, plural: str, spec: Schema) -> dict[str, Any]:
+def _definition(
+    group: str, kind: str, plural: str, spec: Schema, status: Schema | None = None
+) -> dict[str, Any]:
+    schema = _object("spec", spec=spec, **({"status": status} if status else {}))
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -98,7 +141,8 @@ def _definition(group: str, kind: str, plural: str, spec: Schema) -> dict[str, A
                     "name": "v1",
                     "served": True,
                     "storage": True,
-                    "schema": {"openAPIV3Schema": _object("spec", spec=spec)},
+                    "schema": {"openAPIV3Schema": schema},
+                    **({"subresources": {"status": {}}} if status else {}),
                 }
             ],
         },
@@ -108,11 +152,12 @@ def _definition(group: str, kind: str, plural: str, spec: Schema) -> dict[str, A
 DEFINITIONS = (
     _definition("gateway.networking.k8s.io", "HTTPRoute", "httproutes", _HTTP_ROUTE),
     _definition("monitoring.coreos.com", "ServiceMonitor", "servicemonitors", _SERVICE_MONITOR),
+    _definition("postgresql.cnpg.io", "Cluster", "clusters", _CLUSTER, _CLUSTER_STATUS),
 )
 
 
 def install(cluster: Cluster) -> None:
-    """Define both kinds and wait until they are served."""
+    """Define the kinds and wait until they are served."""
     with cluster.http() as http:
         for definition in DEFINITIONS:
             http.post(_DEFINITIONS, json=definition).raise_for_status()

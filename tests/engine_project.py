@@ -51,12 +51,15 @@ class Project:
         program: str | None = None,
         coderd_url: str = "",
         name: str = "",
+        *,
+        warm: bool = True,
     ) -> "Project":
         """Create the stack; it is not deployed yet.
 
         `program` is the text of another `__main__.py`, which the test configures itself.
         `coderd_url` is the simulated coderd that stands in for the pods: no container runs.
         `name` is the stack's and the namespace's; a random one keeps tests apart.
+        `warm` starts Python as tests/warm_python does.
         """
         work = folder / "project"
         work.mkdir()
@@ -65,19 +68,23 @@ class Project:
         for part in ("__main__.py", "coder_stack"):
             if part != "__main__.py" or program is None:
                 (work / part).symlink_to(CHECKOUT / part)
-        lay_environment(work / ".venv")
+        lay_environment(work / ".venv", warm=warm)
         if program is not None:
             (work / "__main__.py").write_text(program)
         home = SandboxPaths(folder / "home")
         home.state.mkdir(parents=True)
         environment = engine.variables(home, os.environ["PATH"])
+        # A language host that was built from the registry takes Python from there.
+        environment["PATH"] = f"{work / '.venv' / 'bin'}{os.pathsep}{environment['PATH']}"
         name = name or f"t-{secrets.token_hex(4)}"
         if program is None:
             (work / f"Pulumi.{name}.yaml").write_text(_with_password())
         stack = auto.create_stack(
             stack_name=name,
             work_dir=str(work),
-            opts=auto.LocalWorkspaceOptions(env_vars=environment, pulumi_home=str(home.pulumi)),
+            opts=auto.LocalWorkspaceOptions(
+                env_vars=environment, pulumi_home=str(home.pulumi), pulumi_command=_command()
+            ),
         )
         project = cls(stack, cluster or Cluster(Path()), name, work, environment, coderd_url)
         if program is None:
@@ -159,6 +166,7 @@ class Project:
         group["ingresses"] = "/apis/networking.k8s.io/v1"
         group["httproutes"] = "/apis/gateway.networking.k8s.io/v1"
         group["servicemonitors"] = "/apis/monitoring.coreos.com/v1"
+        group["clusters"] = "/apis/postgresql.cnpg.io/v1"
         base = f"{group.get(kind, '/api/v1')}/namespaces/{self.namespace}/{kind}"
         return f"{base}/{name}" if name else base
 
@@ -195,6 +203,12 @@ class Project:
         if failure:
             raise failure
         return outcome
+
+
+@cache
+def _command() -> auto.PulumiCommand:
+    """Return the CLI; each new one would start it to ask for its version."""
+    return auto.PulumiCommand()
 
 
 @cache

@@ -13,10 +13,14 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from sandbox.paths import CHECKOUT
+from tests import warm_python
 
 
-def lay_environment(folder: Path) -> None:
-    """Lay out a virtual environment like the checkout's, with a ready answer to `pip list`."""
+def lay_environment(folder: Path, *, warm: bool = True) -> None:
+    """Lay out a virtual environment like the checkout's, with a ready answer to `pip list`.
+
+    `warm`: programs and dynamic providers are forked from a process with the libraries imported.
+    """
     environment = CHECKOUT / ".venv"
     folder.mkdir()
     for name in ("lib", "pyvenv.cfg"):
@@ -24,14 +28,23 @@ def lay_environment(folder: Path) -> None:
     (folder / "bin").mkdir()
     listed = folder / "packages.json"
     listed.write_text(_packages())
+    real = shlex.quote(str(environment / "bin" / "python"))
     python = folder / "bin" / "python"
     python.write_text(
         "#!/bin/sh\n"
         f'if [ "$1 $2 $3" = "-m pip list" ]; then exec cat {shlex.quote(str(listed))}; fi\n'
-        f'exec {shlex.quote(str(environment / "bin" / "python"))} "$@"\n'
+        f"{_forked(real) if warm and warm_python.available() else ''}"
+        f'exec {real} "$@"\n'
     )
     python.chmod(0o755)
     (folder / "bin" / "python3").symlink_to("python")
+
+
+def _forked(real: str) -> str:
+    client, address = shlex.quote(str(warm_python.CLIENT)), shlex.quote(warm_python.address())
+    warm = ("*/pulumi-language-python-exec*", "*pulumi.dynamic*", "*sandbox.kubernetes_plugin*")
+    fork = f'exec {real} -I -S {client} {address} "$@"'
+    return f'case "$1 $2 $3" in {"|".join(warm)}) {fork} ;; esac\n'
 
 
 @cache

@@ -17,6 +17,7 @@ from sandbox.coderd import server
 from sandbox.coderd.application import Application
 from sandbox.coderd.request_log import Entry
 from sandbox.coderd.routes.auth import KEY_HEADER, PROXY_HEADER
+from sandbox.coderd.rules import proxies
 from sandbox.coderd.rules.identifiers import hashed
 from sandbox.coderd.rules.license_key import LicenseTerms, issue
 from sandbox.coderd.rules.records import Records
@@ -65,6 +66,10 @@ class Simulation:
         """Return whether a workspace proxy could run with this token."""
         path = "/api/v2/workspaceproxies/me/crypto-keys?feature=workspace_apps_token"
         return self._get(path, PROXY_HEADER, token).is_success
+
+    def proxy_health(self, name: str) -> str:
+        (row,) = (each for each in self.state.records.proxies.values() if each.name == name)
+        return proxies.health(self.state, row)
 
     def _get(self, path: str, header: str, credential: str) -> httpx.Response:
         return httpx.get(f"{self.url}{path}", headers={header: credential}, trust_env=False)

@@ -19,6 +19,11 @@ ClaimValue = str | int | bool | list[str] | dict[str, int] | None
 app = typer.Typer(help="Inspect a Coder license.", no_args_is_help=True)
 
 
+def register(root: typer.Typer) -> None:
+    """Add the commands to `coder-stack`."""
+    root.add_typer(app, name="license")
+
+
 class InspectResult(IntEnum):
     """The result of `license inspect`, with its exit code."""
 

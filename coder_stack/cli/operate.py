@@ -4,6 +4,7 @@ operate/fleet.py does the work on every stack, and operate/report/ renders the r
 """
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -13,14 +14,33 @@ from rich.console import Console
 
 from coder_stack.operate.drift import check_drift
 from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.engine.process import Interrupted, interruptible
 from coder_stack.operate.engine.pulumi import Project, StackEngine
 from coder_stack.operate.fleet import ExitCode, default_jobs, exit_code, for_each_stack
+from coder_stack.operate.progress import progress_on
 from coder_stack.operate.reconcile import Limits, reconcile_stack
 from coder_stack.operate.report import html, markdown, metrics, text
 from coder_stack.operate.report.model import Report
-from coder_stack.operate.status import read_status
+from coder_stack.operate.status import live_status, read_status
 
-Stacks = Annotated[list[str] | None, typer.Option("--stack", help="Name of a stack (repeatable).")]
+
+def _stack_files(incomplete: str) -> list[str]:
+    """Complete a stack's name from the config files beside Pulumi.yaml; asks no backend."""
+    names = (
+        path.name.split(".", 1)[1].removesuffix(".yaml") for path in Path().glob("Pulumi.*.yaml")
+    )
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+Stacks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stack",
+        "-s",
+        help="Name of a stack (repeatable). Default: the selected stack, as in Pulumi.",
+        autocompletion=_stack_files,
+    ),
+]
 All = Annotated[bool, typer.Option("--all", help="All stacks of the project.")]
 Folder = Annotated[Path, typer.Option("--cwd", help="Folder of the Pulumi project.")]
 Jobs = Annotated[int, typer.Option(min=1, help="How many stacks to process in parallel.")]
@@ -63,6 +83,10 @@ def reconcile(
     max_replaces: Annotated[
         int | None, typer.Option(min=0, help="Allowed replacements. Default: from the config.")
     ] = None,
+    max_creates: Annotated[
+        int | None,
+        typer.Option(min=0, help="Allowed creates, not counting what was deleted."),
+    ] = None,
     wait: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Wait for another running update.")
     ] = 0,
@@ -73,7 +97,7 @@ def reconcile(
 ) -> None:
     """Repair drift within limits. Exit 0: clean, 2: drift was not repaired, 1: error."""
     run = _Run(stack or [], all_stacks, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
-    limits = Limits(max_deletes, max_replaces, wait)
+    limits = Limits(max_deletes, max_replaces, max_creates, wait)
     run.execute(lambda engine: reconcile_stack(engine, limits))
 
 
@@ -82,14 +106,20 @@ def status(
     all_stacks: All = False,
     cwd: Folder = Path(),
     jobs: Jobs = _JOBS,
+    live: Annotated[
+        bool, typer.Option("--live", help="Compare with the cluster and coderd first, as `drift`.")
+    ] = False,
     as_json: AsJson = "",
     as_markdown: AsMarkdown = "",
     as_html: AsHtml = "",
     as_metrics: AsMetrics = "",
 ) -> None:
-    """Show the conditions of the last update. Exit 0: Ready, 2: not Ready, 1: error."""
+    """Show conditions, license, keys and proxies as of the last update, or now with --live.
+
+    Exit 0: Ready, 2: not Ready (with --live also drift), 1: error.
+    """
     run = _Run(stack or [], all_stacks, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
-    run.execute(read_status, details=True)
+    run.execute(live_status if live else read_status, status=True)
 
 
 class _Run:
@@ -106,9 +136,9 @@ class _Run:
         as_html: str,
         as_metrics: str,
     ) -> None:
-        if all_stacks == bool(stacks):
+        if all_stacks and stacks:
             _fail("give either --stack (repeatable) or --all")
-        self._stacks, self._folder, self._jobs = stacks, folder, jobs
+        self._stacks, self._all, self._folder, self._jobs = stacks, all_stacks, folder, jobs
         formats = (
             (as_json, self._json),
             (as_markdown, markdown.render),
@@ -119,24 +149,34 @@ class _Run:
         if len(self._files) < sum(bool(file) for file, _ in formats):
             _fail("two reports cannot be written to the same file")
 
-    def execute(self, work: Callable[[StackEngine], Report], *, details: bool = False) -> NoReturn:
-        """Do the work on every stack, write the reports, and exit."""
+    def execute(self, work: Callable[[StackEngine], Report], *, status: bool = False) -> NoReturn:
+        """Do the work on every stack, write the reports, and exit.
+
+        A status has all details, and its exit code says whether the stacks are ready.
+        """
         try:
-            project = Project.at(self._folder)
-            names = list(dict.fromkeys(self._stacks)) or project.stack_names()
-            reports = for_each_stack(project, names, work, self._jobs, _progress)
+            with progress_on(sys.stderr) as progress, interruptible(progress.say):
+                project = Project.at(self._folder)
+                reports = for_each_stack(project, self._names(project), work, self._jobs, progress)
         except OperationError as error:
-            _fail(str(error))
+            _fail(error.told())
+        except Interrupted as error:
+            _fail(str(error), error.exit_code)
         if "-" not in self._files:
-            text.print_reports(reports, Console(), details=details)
+            text.print_reports(reports, Console(), details=status)
         for file, render in self._files.items():
             _write(file, render(reports))
-        raise typer.Exit(exit_code(reports))
+        raise typer.Exit(exit_code(reports, readiness=status))
+
+    def _names(self, project: Project) -> list[str]:
+        if self._all:
+            return project.stack_names()
+        return list(dict.fromkeys(self._stacks)) or [project.selected_stack()]
 
     def _json(self, reports: list[Report]) -> str:
-        """Return an object for one --stack, else a list."""
+        """Return an object for one stack, a list for --all and for several."""
         documents = [each.model_dump(mode="json", by_alias=True) for each in reports]
-        content = documents[0] if len(self._stacks) == 1 else documents
+        content = documents if self._all or len(self._stacks) > 1 else documents[0]
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -156,10 +196,6 @@ def _write(file: str, content: str) -> None:
         _fail(f"cannot write {file}: {error.strerror}.")
 
 
-def _progress(line: str) -> None:
-    typer.echo(f"==> {line}", err=True)
-
-
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, code: int = ExitCode.ERROR) -> NoReturn:
     typer.echo(f"error: {message}", err=True)
-    raise typer.Exit(ExitCode.ERROR)
+    raise typer.Exit(code)

@@ -6,7 +6,8 @@ proxy (CP11). The kubernetes library is imported on first use, because it loads 
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -102,8 +103,15 @@ def request(
 
     `apply` is the object of a server-side apply. Raise a CoderdError if there is no answer.
     """
+    with connected(own, stack, operation) as http:
+        return send(http, operation, path, method=method, query=query, apply=apply)
+
+
+@contextmanager
+def connected(own: Kubeconfig, stack: Kubeconfig, operation: str) -> Generator[Any]:
+    """Yield the library's client, for several requests over one connection."""
     from kubernetes import client  # noqa: PLC0415  # slow, and rarely needed
-    from urllib3 import Retry, exceptions  # noqa: PLC0415  # comes with it
+    from urllib3 import Retry  # noqa: PLC0415  # comes with it
 
     library: Any = client
     settings = api_settings(own, stack)
@@ -112,18 +120,35 @@ def request(
     if not (host.may_carry_secrets and verified):
         raise InsecureConnection(operation, NOT_VERIFIED)
     settings.retries = Retry(total=1, read=0, redirect=0, status=0, backoff_factor=0.2)
+    with library.ApiClient(settings) as http:
+        yield http
+
+
+def send(
+    http: Any,
+    operation: str,
+    path: tuple[str, ...],
+    *,
+    method: Literal["GET", "PATCH", "DELETE"] = "GET",
+    query: Mapping[str, str] | None = None,
+    apply: Mapping[str, Any] | None = None,
+) -> tuple[int, bytes]:
+    """Send one request with a client of `connected`, as `request` does."""
+    from kubernetes import client  # noqa: PLC0415  # slow, and rarely needed
+    from urllib3 import exceptions  # noqa: PLC0415  # comes with it
+
+    library: Any = client
     try:
-        with library.ApiClient(settings) as http:
-            serialized = http.param_serialize(
-                method,
-                "/" + "/".join(quote(segment, safe="") for segment in path),
-                query_params=list((query or {}).items()),
-                header_params={"Content-Type": "application/apply-patch+yaml"} if apply else {},
-                body=json.dumps(apply) if apply else None,
-                auth_settings=["BearerToken"],
-            )
-            answer = http.call_api(*serialized, _request_timeout=_TIMEOUT)
-            return int(answer.status), bytes(answer.read())
+        serialized = http.param_serialize(
+            method,
+            "/" + "/".join(quote(segment, safe="") for segment in path),
+            query_params=list((query or {}).items()),
+            header_params={"Content-Type": "application/apply-patch+yaml"} if apply else {},
+            body=json.dumps(apply) if apply else None,
+            auth_settings=["BearerToken"],
+        )
+        answer = http.call_api(*serialized, _request_timeout=_TIMEOUT)
+        return int(answer.status), bytes(answer.read())
     except (library.ApiException, exceptions.HTTPError) as error:
         untrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)
     if untrusted:

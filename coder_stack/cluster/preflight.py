@@ -1,7 +1,7 @@
-"""Check the cluster before anything is registered: that it answers, and serves all kinds.
+"""Check the cluster before anything is registered: that it answers and has what is needed.
 
-Without these checks a wrong path, a misspelt context, a dead API server or a missing CRD would
-fail the update halfway. Any answer will do: what we may do there, the API server decides later.
+Without these checks a wrong path, a misspelt context, a dead API server, a missing CRD or a missing
+Secret would fail the update halfway. What we may do there, the API server decides later.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from coder_stack.cluster.kubeconfig import (
     kubeconfig_files,
     load_kubeconfig,
 )
+from coder_stack.cluster.references import missing_references
 from coder_stack.coderd.errors import CoderdError, InvalidConnection
 from coder_stack.coderd.forward_proxy import forward_proxy
 from coder_stack.coderd.transport import api_server_transport, why_unreachable
@@ -78,6 +79,15 @@ _SERVICE_MONITOR = _Kind(
     name="ServiceMonitor",
     remedy="install the Prometheus Operator's CRDs, or leave serviceMonitor out",
 )
+_DATABASE = _Kind(
+    setting="database.cloudNativePg",
+    group="postgresql.cnpg.io",
+    name="Cluster",
+    remedy=(
+        "install the CloudNativePG operator (Helm chart cloudnative-pg, see docs/database.md), or "
+        "use database.secretName"
+    ),
+)
 
 
 class _Resource(FrozenModel):
@@ -88,19 +98,27 @@ class _Resources(FrozenModel):
     resources: tuple[_Resource, ...]
 
 
-def check_serves(settings: Settings) -> None:
-    """Raise ConfigError with every kind that the config asks for and the cluster lacks.
+def check_provides(settings: Settings, namespace_mark: str | None = None) -> None:
+    """Raise ConfigError with all that the config counts on and the cluster lacks (F2).
 
-    HTTPRoute and ServiceMonitor are not part of Kubernetes. A cluster that does not answer this
-    question (no rights, a proxy) is left to the engine.
+    `namespace_mark` is the mark of a namespace that this stack has created; None: any will do.
+    """
+    if missing := [*unserved(settings), *missing_references(settings, namespace_mark)]:
+        raise ConfigError(missing)
+
+
+def unserved(settings: Settings) -> list[str]:
+    """Return a line for every kind that the config asks for and the cluster lacks.
+
+    They are not part of Kubernetes. A cluster that does not answer this question (no rights, a
+    proxy) is left to the engine.
     """
     plane = settings.control_plane
     kinds = [_HTTP_ROUTE] if plane.http_route else []
     kinds += [_SERVICE_MONITOR] if plane.service_monitor else []
+    kinds += [_DATABASE] if plane.cloud_native_pg else []
     cluster = _kubeconfig(settings.kubernetes)
-    missing = [kind.missing for kind in kinds if not _may_serve(cluster, kind)]
-    if missing:
-        raise ConfigError(missing)
+    return [kind.missing for kind in kinds if not _may_serve(cluster, kind)]
 
 
 def _may_serve(cluster: Kubeconfig, kind: _Kind) -> bool:

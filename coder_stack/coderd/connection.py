@@ -88,9 +88,14 @@ class Connection:
         return self.base_url.startswith("https:") or self.is_loopback or self.allow_insecure
 
 
-def direct_url(url: str | None, access_url: str | None, *, through_api_server: bool) -> str | None:
-    """Return the URL at which Pulumi reaches coderd; None means through the API server (CP8)."""
-    return None if through_api_server else url or access_url
+def direct_url(
+    url: str | None, access_url: str | None, *, through_api_server: bool | None
+) -> str | None:
+    """Return the URL at which Pulumi reaches coderd; None means through the API server (CP8).
+
+    The access URL is used only on request: on a first deployment its name leads nowhere yet (F2).
+    """
+    return url or (access_url if through_api_server is False else None)
 
 
 def service_proxy_url(

@@ -130,7 +130,10 @@ def _of_api_server(
     if response.status >= 500:
         # The API server says both before it forwards anything to a pod.
         untouched = re.search(r"no endpoints available|dial tcp", status.message) is not None
-        why = "the Kubernetes API server finds no ready endpoint of coderd; wait for its pods."
+        why = (
+            "the Kubernetes API server finds no ready endpoint of coderd: "
+            "its pods are not ready, or it is scaled to zero."
+        )
         return Unavailable(
             request.operation,
             why,

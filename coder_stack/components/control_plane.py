@@ -1,7 +1,7 @@
 """coderd on Kubernetes: namespace, ServiceAccount, permissions on workspaces, Deployment, Service.
 
-Optional objects are in parts/ingress.py and parts/optional_objects.py. The database, its Secret and
-the namespaces of workspaces must exist. What is inside coderd is not managed here.
+Optional objects are in parts/ingress.py, parts/optional_objects.py and parts/database.py. Other
+databases and the namespaces of workspaces must exist. What is inside coderd is not managed here.
 """
 
 from dataclasses import dataclass, field
@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
+from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.components.parts.coderd_container import (
     METRICS_PORT,
     coderd_container,
     coderd_ports,
 )
+from coder_stack.components.parts.database import DatabaseCluster, database_cluster
 from coder_stack.components.parts.ingress import http_route, ingress
 from coder_stack.components.parts.optional_objects import (
     disruption_budget,
@@ -23,7 +25,7 @@ from coder_stack.components.parts.optional_objects import (
 from coder_stack.components.parts.status import Status, conditions_of
 from coder_stack.components.parts.workload import Labels, Workload, ready_replicas
 from coder_stack.components.parts.workspace_rbac import workspace_rbac
-from coder_stack.conditions import control_plane_ready
+from coder_stack.conditions import Condition, control_plane_ready, database_ready
 from coder_stack.naming import workspace_role_name
 from coder_stack.settings import ControlPlaneSettings
 
@@ -35,6 +37,10 @@ class ControlPlaneArgs:
     settings: ControlPlaneSettings = field(default_factory=ControlPlaneSettings)
     replicas: pulumi.Input[int] | None = None
     """Overrides the settings: the license may allow fewer pods."""
+    cluster: Kubeconfig | None = None
+    """Where to ask why the database is not ready."""
+    keep_namespace: bool = False
+    """Keep the namespace when the stack is destroyed, because it holds a kept database."""
 
 
 class ControlPlane(pulumi.ComponentResource):
@@ -52,14 +58,14 @@ class ControlPlane(pulumi.ComponentResource):
     """`Ready` if every wanted pod is ready, else `Pending`."""
     status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
-    """ControlPlaneReady."""
+    """ControlPlaneReady, and DatabaseReady with a database of CloudNativePG."""
 
     def __init__(
         self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("coder-stack:index:ControlPlane", name, None, opts)
         want = args.settings
-        self.namespace = namespace = self._namespace(name, want)
+        self.namespace = namespace = self._namespace(name, args)
         workload = Workload(
             name=name,
             object_name=want.name,
@@ -81,13 +87,22 @@ class ControlPlane(pulumi.ComponentResource):
             parent=self,
         )
         wanted = pulumi.Output.from_input(want.replicas if args.replicas is None else args.replicas)
+        database = (
+            database_cluster(workload, want, want.cloud_native_pg, args.cluster)
+            if want.cloud_native_pg
+            else None
+        )
         template = workload.template(want, coderd_container(want), account)
-        deployment = workload.deployment(want, template, replicas=wanted)
+        after = [database] if database else []
+        deployment = workload.deployment(want, template, replicas=wanted, after=after)
         service = _service(workload, want)
         _optional_objects(workload, want, service)
-        self._outputs(want, wanted, deployment, service)
+        self._outputs(want, wanted, deployment, service, database)
 
-    def _namespace(self, name: str, want: ControlPlaneSettings) -> pulumi.Input[str]:
+    def _namespace(self, name: str, args: ControlPlaneArgs) -> pulumi.Input[str]:
+        want, database = args.settings, args.settings.cloud_native_pg
+        # A namespace is deleted with everything in it.
+        keep = args.keep_namespace or (database is not None and database.deletion == "keep")
         if not want.create_namespace:
             return want.namespace
         namespace = core.v1.Namespace(
@@ -100,7 +115,7 @@ class ControlPlane(pulumi.ComponentResource):
                     "app.kubernetes.io/managed-by": "pulumi",
                 },
             ),
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=keep),
         )
         return namespace.metadata.name
 
@@ -110,6 +125,7 @@ class ControlPlane(pulumi.ComponentResource):
         wanted: pulumi.Output[int],
         deployment: apps.v1.Deployment,
         service: core.v1.Service,
+        database: DatabaseCluster | None,
     ) -> None:
         host = pulumi.Output.concat(
             service.metadata.name, ".", self.namespace, ".svc.cluster.local"
@@ -121,17 +137,19 @@ class ControlPlane(pulumi.ComponentResource):
             lambda pods: control_plane_ready("controlPlane", int(pods[0]), int(pods[1]))
         )
         self.phase = ready.apply(lambda found: "Ready" if found.status == "True" else "Pending")
-        self.status = ready.apply(lambda found: Status(conditions=(found,)))
-        self.conditions = conditions_of(self.status)
-        self.register_outputs(
-            {
-                "url": self.url,
-                "image": self.image,
-                "readyReplicas": self.ready_replicas,
-                "phase": self.phase,
-                "conditions": self.conditions,
-            }
+        conditions: list[pulumi.Output[Condition]] = [ready]
+        if database and want.cloud_native_pg:
+            name, instances = want.database_name, want.cloud_native_pg.instances
+            conditions.append(
+                database.facts.apply(
+                    lambda found: database_ready("controlPlane", name, instances, found)
+                )
+            )
+        self.status = pulumi.Output.all(*conditions).apply(
+            lambda found: Status(conditions=tuple(found))
         )
+        self.conditions = conditions_of(self.status)
+        self.register_outputs({})  # the stack exports them; the state needs them once
 
 
 def _service(workload: Workload, plane: ControlPlaneSettings) -> core.v1.Service:

@@ -106,7 +106,7 @@ class Operator(pulumi.ComponentResource):
         )
         self.status = self._status(license_secret)
         self.conditions = conditions_of(self.status)
-        self.register_outputs({"conditions": self.conditions})
+        self.register_outputs({})  # the stack exports them; the state needs them once
 
     def _token_secret(self) -> dict[str, str]:
         """Return the Secret for a token that the stack creates; no other operator uses it."""

@@ -112,7 +112,7 @@ class Provisioner(pulumi.ComponentResource):
         self.status = self._facts().apply(lambda facts: _status(want, facts))
         self.conditions = conditions_of(self.status)
         self.summary = summary_of(self.status)
-        self.register_outputs({"conditions": self.conditions, "summary": self.summary})
+        self.register_outputs({})  # the stack exports them; the state needs them once
 
     def _key(self) -> ProvisionerKey:
         key, operator = self._settings.key, self._args.operator
@@ -273,6 +273,11 @@ def _status(want: ProvisionerSettings, facts: ProvisionerFacts) -> Status:
             "keyName": facts.key_name if facts.provisioned else "",
             "keyCreatedAt": facts.created_at,
             "keyAgeDays": age_in_days(facts.created_at, datetime.now(UTC).date()),
+            **(
+                {"rotateAfterDays": want.key.rotate_after_days}
+                if want.key.rotate_after_days
+                else {}
+            ),
             "tags": facts.tags,
             "daemons": int(facts.daemons),
             "versions": facts.versions,

@@ -44,6 +44,8 @@ class ReconcileJobArgs:
     stack: str
     """Name of the Pulumi stack."""
     namespace: pulumi.Input[str]
+    kept_databases: bool = False
+    """Whether an earlier config declared a database that is kept."""
 
 
 class ReconcileJob(pulumi.ComponentResource):
@@ -82,7 +84,8 @@ class ReconcileJob(pulumi.ComponentResource):
     def _roles(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
         made: list[pulumi.Resource] = []
         own = self._args.settings.control_plane.namespace
-        for name, rules in namespace_rules(self._args.settings).items():
+        permissions = namespace_rules(self._args.settings, kept_databases=self._args.kept_databases)
+        for name, rules in permissions.items():
             namespace = self._args.namespace if name == own else name
             role = rbac.v1.Role(
                 f"{self._name}-{name}",

@@ -108,7 +108,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self.status = self._facts().apply(lambda facts: _status(want, facts))
         self.conditions = conditions_of(self.status)
         self.summary = summary_of(self.status)
-        self.register_outputs({"conditions": self.conditions, "summary": self.summary})
+        self.register_outputs({})  # the stack exports them; the state needs them once
 
     def _registration(self) -> WorkspaceProxyRegistration:
         want, operator = self._settings, self._args.operator

@@ -12,14 +12,15 @@ Origin = Literal["refresh", "plan"]
 class Drift:
     """How one resource differs, as far as a sentence about it needs to know.
 
-    `origin` is "refresh" if a refresh found it, and "plan" if only the plan has it.
+    `origin` is "refresh" if a refresh found it, and "plan" if only the plan has it. `declared` are
+    the properties as recorded before somebody changed them, or as the program asks for.
     """
 
     name: str
     kind: str
     origin: Origin
     paths: tuple[str, ...] = ()
-    recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    declared: Mapping[str, Any] = field(default_factory=dict[str, Any])
     actual: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
@@ -62,6 +63,8 @@ class Descriptor:
     """What conditions call one entry of that list, before its name."""
     drift_outputs: tuple[str, ...] = ()
     """Outputs that a refresh may find changed, and that are drift though no input differs."""
+    derived: tuple[str, ...] = ()
+    """Properties that follow from other resources: a difference in them alone is a consequence."""
     cause: Callable[[Drift, StackFacts], str | None] | None = None
     """Say in one sentence why it differs; None: a sentence that names the properties will do.
 
@@ -88,7 +91,7 @@ def few(names: Sequence[str]) -> str:
 
 def named(noun: str, drift: Drift) -> str:
     """Name the object as coderd does."""
-    return f"{noun} `{drift.recorded.get('name') or drift.actual.get('name') or drift.name}`"
+    return f"{noun} `{drift.declared.get('name') or drift.actual.get('name') or drift.name}`"
 
 
 def named_object_cause(
@@ -116,5 +119,5 @@ def named_object_cause(
 
 def allowed_again(thing: str, drift: Drift) -> str:
     """Say that the license opened or closed the gate."""
-    allows = "allows" if drift.recorded.get("enabled") is True else "no longer allows"
+    allows = "allows" if drift.declared.get("enabled") is True else "no longer allows"
     return f"The license {allows} {thing}."

@@ -8,7 +8,7 @@ from coder_stack.features import GRACE_PERIOD, is_entitled
 
 
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
-    before, now = drift.recorded, drift.actual
+    before, now = drift.declared, drift.actual
     if drift.kind == "unknown":
         return f"What the license allows could not be read: {now.get('reason') or 'no answer'}."
     if drift.kind == "missing" or drift.origin == "plan":

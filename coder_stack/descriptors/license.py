@@ -16,7 +16,15 @@ def _cause(drift: Drift, stack: StackFacts) -> str | None:
         return "Another build of coderd runs, which does not know licenses."
     if "jwt" in drift.paths:
         return "The config has another license than the one that was uploaded."
+    if drift.paths == ("needed_features",):
+        return "The config needs other licensed features than at the last update."
     return None
 
 
-LICENSE = Descriptor(name="License", noun="license", secret_fields=("jwt",), cause=_cause)
+LICENSE = Descriptor(
+    name="License",
+    noun="license",
+    secret_fields=("jwt",),
+    derived=("needed_features",),
+    cause=_cause,
+)

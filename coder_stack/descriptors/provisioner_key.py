@@ -10,7 +10,7 @@ def _cause(drift: Drift, stack: StackFacts) -> str | None:
     if drift.origin == "refresh":
         return _changed_in_coderd(drift, key, paths)
     if drift.kind == "missing":
-        organization = drift.recorded.get("organization", "")
+        organization = drift.declared.get("organization", "")
         return f"{key} is declared in organization `{organization}`, but was not created yet."
     if "enabled" in paths:
         return allowed_again(key, drift)

@@ -4,7 +4,7 @@ from coder_stack.descriptors.descriptor import Descriptor, Drift, StackFacts
 
 
 def _cause(drift: Drift, stack: StackFacts) -> str | None:
-    place = f"Secret `{drift.recorded.get('namespace')}/{drift.recorded.get('name')}`"
+    place = f"Secret `{drift.declared.get('namespace')}/{drift.declared.get('name')}`"
     return f"{place}, which somebody else keeps, holds another value." if drift.paths else None
 
 

@@ -100,7 +100,7 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
             why = "the license is empty; check the Secret, its key and its value."
             return {}, [Problem("", f"{Reason.SECRET_MISSING}: {why}")]
         if session is not None:
-            _DECLARED.add(session.connection, fingerprint(jwt.get_secret_value()))
+            _DECLARED.add(session.target, fingerprint(jwt.get_secret_value()))
         findings = license_problems(
             jwt.get_secret_value(),
             datetime.now(UTC),
@@ -171,14 +171,14 @@ class LicenseProvider(CoderdProvider[LicenseInputs, LicenseState]):
         declares another license, an outage is a failure, and the next run tries again (L4, X1); so
         is a refusal in the run that rotated it. Otherwise, as in a destroy, it is a warning (K6).
         """
-        if not known.license_id or _DECLARED.has(session.connection, known.last_applied_hash):
+        if not known.license_id or _DECLARED.has(session.target, known.last_applied_hash):
             return
         claims = read_license(known.jwt.get_secret_value())
         try:
             remove(session.coderd, claims, known.license_id)
         except CoderdError as error:
             rotated = session.shared.licenses[-1:] not in ([], [known.last_applied_hash])
-            again = rotated or (_DECLARED.any(session.connection) and not error.permanent)
+            again = rotated or (_DECLARED.any(session.target) and not error.permanent)
             why = f"{error} It is superseded; the next run tries again." if again else str(error)
             label = f"license {known.license_id}"
             raise Failed(self.reason(error), label, "delete", why, again=again) from error

@@ -17,7 +17,12 @@ from pydantic import SecretStr
 
 from coder_stack.cluster.secret import SecretKeyRef
 from coder_stack.coderd.client import Coderd
-from coder_stack.coderd.errors import CoderdError, CredentialMissing, Unauthenticated
+from coder_stack.coderd.errors import (
+    CoderdError,
+    CredentialMissing,
+    Unauthenticated,
+    Unavailable,
+)
 from coder_stack.coderd.models import BuildInfo, User
 from coder_stack.coderd.procedures.bootstrap import token_id, token_works
 from coder_stack.coderd.procedures.readiness import wait_until_ready
@@ -92,7 +97,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             return {**values, **last}, []
         values["token_name"] = choose_token_name(want, old)
         if want.make_token:
-            _SECRETS.add(want.connection, _secret_label(want))
+            _SECRETS.add(session.target, _secret_label(want))
             moving = old is not None and old.connection.credential is None
             found, problems = check_account(want, self._config, old=old, moving=moving)
         else:
@@ -132,7 +137,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
         Keep both if the program declares another operator access with that Secret.
         """
-        if _SECRETS.has(known.connection, _secret_label(known)):
+        if _SECRETS.has(session.target, _secret_label(known)):
             return
         if known.make_token or (known.connection.credential is None and not known.given):
             remove_token(session, known, self._config)
@@ -174,7 +179,17 @@ def _secret_label(inputs: OperatorAccessInputs) -> str:
 
 
 def _wait(session: Session, want: OperatorAccessInputs) -> BuildInfo:
-    build = wait_until_ready(session.coderd, want.wait_seconds)
+    try:
+        build = wait_until_ready(session.coderd, want.wait_seconds)
+    except Unavailable as error:
+        if want.connection.url is None or error.status is not None:
+            raise
+        why = (
+            "nothing answers there; check its DNS name and Ingress, or leave out access.url and "
+            "access.throughApiServer: the API server leads to coderd without either."
+        )
+        where = f"{want.connection.url} within {want.wait_seconds} s"
+        raise Unavailable(f"reach coderd at {where}", why) from error
     session.shared.outage.reset()  # earlier reads may have spent it while coderd was starting
     return build
 

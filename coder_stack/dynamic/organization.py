@@ -84,7 +84,7 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
         if known.get("display_name") == "" and "name" in known:
             values["display_name"] = known["name"]
         if session is not None and "name" in known:
-            _DECLARED.add(session.connection, known["name"].lower())
+            _DECLARED.add(session.target, known["name"].lower())
         values = settled_by_license(self.label, want, old, values, _TEXTS)
         new = want is not None and want.enabled and not (old and old.provisioned)
         if not new or session is None or want is None:
@@ -130,7 +130,7 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
         if not known.organization_id or known.deletion == "keep":
             return
         found = self._find(session, known, session.coderd.organizations())
-        if found is None or _DECLARED.has(session.connection, found.name.lower()):
+        if found is None or _DECLARED.has(session.target, found.name.lower()):
             return
         if found.is_default:
             warn(f"{self.label(known)}: coderd's default organization was left.")

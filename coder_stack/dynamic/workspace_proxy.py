@@ -84,7 +84,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
     ) -> tuple[Mapping[str, Any], list[Problem]]:
         """Fill in the texts, or defer the change while the license is gone."""
         if session is not None and isinstance(name := request.known.get("name"), str):
-            _DECLARED.add(session.connection, name.lower())
+            _DECLARED.add(session.target, name.lower())
         problems, values = _problems(request.known), _default_texts(request.known)
         return settled_by_license(self.label, request.whole, request.old, values, _TEXTS), problems
 
@@ -134,7 +134,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
             remove_proxy(session.coderd, known.proxy_id)
 
     def _is_adopted(self, session: Session, known: ProxyState) -> bool:
-        if not _DECLARED.has(session.connection, known.name.lower()):
+        if not _DECLARED.has(session.target, known.name.lower()):
             return False
         named = (each for each in session.coderd.workspace_proxies() if not each.deleted)
         return any(

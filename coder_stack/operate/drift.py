@@ -11,13 +11,16 @@ from datetime import UTC, datetime
 
 from coder_stack.descriptors import ENTITLEMENTS, OPERATOR_ACCESS
 from coder_stack.operate.diagnosis import causes, ignore_rules
+from coder_stack.operate.diagnosis.doubts import doubted
 from coder_stack.operate.diagnosis.findings import Finding, findings
+from coder_stack.operate.diagnosis.kubernetes_causes import is_lost_database
+from coder_stack.operate.diagnosis.next_steps import for_finding, for_what_was_found
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.events import EngineRun, Step
 from coder_stack.operate.engine.pulumi import AbortedError, StackEngine
 from coder_stack.operate.report.model import Report, ResourceReport
-from coder_stack.operate.report.outputs import parse_outputs
-from coder_stack.settings import ConfigError, DriftSettings, load
+from coder_stack.operate.report.outputs import parse_outputs, readiness
+from coder_stack.settings import ConfigError, DriftSettings, load, namespace_of
 
 _KUBERNETES = "kubernetes:"
 
@@ -30,6 +33,10 @@ class DriftCheck:
     settings: DriftSettings
     deletes: int = 0
     replaces: int = 0
+    creates: int = 0
+    """Resources to create that the refresh did not find missing."""
+    empty: bool = False
+    """Whether the state has no resources: the stack was destroyed, or never deployed."""
     repairs: tuple[str, ...] = ()
     """URNs that the update would change, without those that ignore rules cover."""
     repair_first: tuple[str, ...] = ()
@@ -51,7 +58,15 @@ def check_drift(stack: StackEngine) -> DriftCheck:
         stack.raise_if_locked()
     ignored = ignore_rules.ignored_urns(settings.ignore, run, now.date())
     repairs = tuple(urn for urn in run.planned if urn not in ignored)
-    return DriftCheck(report, settings, run.deletes, run.replaces, repairs)
+    return DriftCheck(
+        report,
+        settings,
+        deletes=run.deletes,
+        replaces=run.replaces,
+        creates=run.creates,
+        empty=run.empty,
+        repairs=repairs,
+    )
 
 
 def _partial_check(stack: StackEngine, aborted: AbortedError) -> DriftCheck:
@@ -71,16 +86,22 @@ def _partial_check(stack: StackEngine, aborted: AbortedError) -> DriftCheck:
     if not found:
         raise aborted
     settings, now = drift_settings(aborted.run), datetime.now(UTC)
-    resources = tuple(_resources(found, aborted.run, settings, now))
+    resources = tuple(_resources(stack.name, found, aborted.run, settings, now))
     counted = dict.fromkeys(each.urn for each in resources if each.ignored_by is None)
-    first = tuple(urn for urn in counted if urn in planned and _can_repair_alone(planned[urn]))
+    lost = {each.urn for each in found if is_lost_database(each.type, each.kind, each.origin)}
+    first = tuple(
+        urn
+        for urn in counted
+        if urn in planned and urn not in lost and _can_repair_alone(planned[urn])
+    )
     stack.raise_if_locked()
     report = Report(
-        schema=1,
         stack=stack.name,
+        written_at=now,
         checked_at=now,
         result="error",
         error=str(aborted),
+        error_next_step=for_what_was_found(stack.name) if first else aborted.next_step(stack.name),
         resources=resources,
     )
     return DriftCheck(report, settings, repair_first=first)
@@ -95,45 +116,64 @@ def _can_repair_alone(plan: Step) -> bool:
 
 def drift_settings(run: EngineRun) -> DriftSettings:
     """Read the `drift` section of the stack's config; another program may have other sections."""
-    key = f"{run.project}:drift"
+    key = f"{namespace_of(run.config, run.project)}:drift"
     try:
         config = {key: run.config[key]} if key in run.config else {}
         return load(config, run.project).drift
     except ConfigError as error:
-        raise OperationError(f"The config's drift rules are wrong: {error.problems[0]}.") from None
+        problems = "; ".join(map(str, error.problems))
+        raise OperationError(
+            f"The config's drift rules are wrong: {problems}.",
+            "Correct the config, then check it.",
+            "coder-stack config check Pulumi.{stack}.yaml",
+        ) from None
 
 
 def build_report(stack: str, run: EngineRun, settings: DriftSettings, now: datetime) -> Report:
     """Turn the engine's run into the report. Pure."""
-    resources = tuple(_resources(findings(run), run, settings, now))
-    counted = any(each.ignored_by is None for each in resources)
+    found = findings(run)
+    resources = tuple(_resources(stack, found, run, settings, now))
+    counted = {each.urn for each in resources if each.ignored_by is None}
+    outputs = parse_outputs(run.outputs)
+    conditions = doubted(outputs.conditions, [each for each in found if each.urn in counted], stack)
     return Report(
-        schema=1,
         stack=stack,
+        written_at=now,
         checked_at=now,
         result="drift" if counted else "clean",
+        readiness=readiness(conditions),
         resources=resources,
         expired_rules=ignore_rules.expired(settings.ignore, now.date()),
-        **parse_outputs(run.outputs),
+        conditions=conditions,
+        license=outputs.license,
+        keys=outputs.keys,
+        proxies=outputs.proxies,
     )
 
 
 def _resources(
-    found: Sequence[Finding], run: EngineRun, settings: DriftSettings, now: datetime
+    stack: str,
+    found: Sequence[Finding],
+    run: EngineRun,
+    settings: DriftSettings,
+    now: datetime,
 ) -> list[ResourceReport]:
-    stack = causes.stack_facts(_has_license(run), found)
+    facts = causes.stack_facts(_has_license(run), found)
     return [
         ResourceReport(
             urn=part.urn,
             type=part.type,
             name=part.name,
-            kind="replaced" if causes.another_license(part, stack) else part.kind,
-            cause=causes.cause(part, stack),
+            kind="replaced" if causes.another_license(part, facts) else part.kind,
+            origin=part.origin,
+            cause=causes.cause(part, facts),
+            next_step=None if rule else for_finding(part, stack),
             properties=part.properties,
-            ignored_by=reason,
+            ignored_by=rule.reason if rule else None,
+            ignored_until=rule.until if rule else None,
         )
         for each in found
-        for part, reason in ignore_rules.apply(settings.ignore, each, now.date())
+        for part, rule in ignore_rules.apply(settings.ignore, each, now.date())
     ]
 
 

@@ -13,7 +13,6 @@ from coder_stack.settings.access import (
 )
 from coder_stack.settings.control_plane import (
     ControlPlaneSettings,
-    Database,
     HttpRoute,
     Ingress,
     NetworkPolicy,
@@ -22,9 +21,10 @@ from coder_stack.settings.control_plane import (
     ServiceMonitor,
     Tls,
 )
+from coder_stack.settings.database import CloudNativePg, Database
 from coder_stack.settings.drift import DriftSettings, IgnoreRule
 from coder_stack.settings.hints import hints
-from coder_stack.settings.loading import SECRETS, ConfigError, load
+from coder_stack.settings.loading import SECRETS, ConfigError, load, namespace_of
 from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Part, SecretRef
 from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
@@ -36,6 +36,7 @@ from coder_stack.settings.workspace_proxy import ProxySettings
 __all__ = [
     "SECRETS",
     "AccessSettings",
+    "CloudNativePg",
     "ConfigError",
     "ControlPlaneSettings",
     "Database",
@@ -67,4 +68,5 @@ __all__ = [
     "WorkloadSettings",
     "hints",
     "load",
+    "namespace_of",
 ]

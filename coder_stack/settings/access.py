@@ -16,6 +16,7 @@ from coder_stack.settings.part import (
     Label,
     ObjectName,
     Part,
+    Reference,
     SecretKey,
     Shape,
     Url,
@@ -27,6 +28,11 @@ class _SecretAnywhere(Part):
     namespace: Label | None = Field(
         default=None, description="Namespace of the Secret. Default: coderd's."
     )
+    key: SecretKey
+
+    def references(self) -> Iterator[Reference]:
+        """Return the Secret, whose absence is a condition of the stack."""
+        yield Reference("", self.name, (self.key,), namespace=self.namespace, has_condition=True)
 
 
 class TokenSecret(_SecretAnywhere):
@@ -53,15 +59,16 @@ class AccessSettings(Part):
     url: Url | None = Field(
         default=None,
         description=(
-            "URL at which Pulumi reaches coderd. Default: `controlPlane.accessUrl`; if that is not "
-            "set, through the API server."
+            "URL at which Pulumi reaches coderd. Default: none. Pulumi then reaches coderd's "
+            "Service through the Kubernetes API server, which needs only the kubeconfig: no DNS "
+            "name and no Ingress."
         ),
     )
-    through_api_server: bool = Field(
-        default=False,
+    through_api_server: bool | None = Field(
+        default=None,
         description=(
-            "Reach coderd's Service through the Kubernetes API server. Needs only the kubeconfig, "
-            "no DNS name and no Ingress."
+            "`false`: Pulumi reaches coderd at `controlPlane.accessUrl`, if that is set. Default: "
+            "through the Kubernetes API server, unless `url` is set."
         ),
     )
     ca_bundle: str | None = Field(

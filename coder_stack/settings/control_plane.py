@@ -6,7 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator
 
-from coder_stack.naming import CODERD_NAME, CODERD_NAMESPACE
+from coder_stack.naming import (
+    CODERD_NAME,
+    CODERD_NAMESPACE,
+    database_name,
+    database_secret_name,
+)
+from coder_stack.settings.database import CloudNativePg, Database
 from coder_stack.settings.part import (
     Annotations,
     Clash,
@@ -15,7 +21,7 @@ from coder_stack.settings.part import (
     Manifest,
     ObjectName,
     Part,
-    SecretKey,
+    Reference,
     Shape,
     Url,
     WildcardHost,
@@ -34,6 +40,9 @@ def _pods(value: object) -> int | str:
 _SHARE = r"(?:100|[0-9]{1,2})%"
 _Count = Annotated[int, Field(ge=0)]
 _Share = Annotated[str, Field(pattern=f"^{_SHARE}$")]
+_TLS_KEYS = ("tls.crt", "tls.key")
+# Annotations by which an Ingress asks for a certificate.
+_CERT_MANAGER = ("cert-manager.io/", "acme.cert-manager.io/", "kubernetes.io/tls-acme")
 Pods = Annotated[int | str, PlainValidator(_pods, json_schema_input_type=_Count | _Share)]
 
 
@@ -48,19 +57,17 @@ class Service(Part):
     annotations: Annotations = Field(default={}, description="Annotations for the Service.")
 
 
-class Database(Part):
-    """An existing Secret in coderd's namespace with the PostgreSQL URL."""
-
-    secret_name: ObjectName = Field(description="Name of the Secret.")
-    secret_key: SecretKey = Field(default="url", description="Key of the URL in the Secret's data.")
-
-
 class Tls(Part):
     """TLS certificates that coderd itself serves."""
 
     secret_names: tuple[Label, ...] = Field(
         min_length=1, strict=False, description="Secrets of type `kubernetes.io/tls`."
     )
+
+    def references(self) -> Iterator[Reference]:
+        """Return the Secrets with the certificates."""
+        for index, name in enumerate(self.secret_names):
+            yield Reference(f"secretNames[{index}]", name, _TLS_KEYS, form="tls")
 
 
 class Ingress(Part):
@@ -77,6 +84,17 @@ class Ingress(Part):
         default=None, description="Secret with the certificate for the wildcard host."
     )
     wait: bool = Field(default=True, description="Wait until the Ingress has an address.")
+
+    def references(self) -> Iterator[Reference]:
+        """Return the Secrets with certificates, unless cert-manager creates them afterwards."""
+        if any(key.startswith(_CERT_MANAGER) for key in self.annotations):
+            return
+        for field, name in (
+            ("tlsSecretName", self.tls_secret_name),
+            ("wildcardTlsSecretName", self.wildcard_tls_secret_name),
+        ):
+            if name:
+                yield Reference(field, name, _TLS_KEYS, form="tls")
 
 
 class HttpRoute(Part):
@@ -110,7 +128,10 @@ class NetworkPolicy(Part):
     allow_from: tuple[Manifest, ...] = Field(
         default=(),
         strict=False,
-        description="Allowed peers, as `from` in Kubernetes. Default: all, on coderd's ports only.",
+        description=(
+            "Allowed peers, as `from` in Kubernetes. They must include the API server unless "
+            "`access.url` is set. Default: all, on coderd's ports only."
+        ),
     )
 
 
@@ -184,6 +205,29 @@ class ControlPlaneSettings(WorkloadSettings):
             yield Clash("ingress.wildcardTlsSecretName", "needs wildcardAccessUrl")
         if self.tls and self.service.port == self.service.tls_port:
             yield Clash("service.tlsPort", f"must differ from port, which is {self.service.port}")
+        given_name = self.cloud_native_pg.name if self.cloud_native_pg else None
+        if given_name == self.name and "name" not in invalid:
+            why = "must differ from controlPlane.name: both need a ServiceAccount of their own"
+            yield Clash("database.cloudNativePg.name", why)
+
+    @property
+    def cloud_native_pg(self) -> CloudNativePg | None:
+        """The Cluster that the config declares, if it does."""
+        return self.database.cloud_native_pg if self.database else None
+
+    @property
+    def database_name(self) -> str:
+        """Name of that Cluster."""
+        return (self.cloud_native_pg and self.cloud_native_pg.name) or database_name(self.name)
+
+    @property
+    def database_secret(self) -> tuple[str, str] | None:
+        """Name and key of the Secret with the database's URL; None for the built-in database."""
+        if self.cloud_native_pg:
+            return database_secret_name(self.database_name), "uri"
+        if self.database and self.database.secret_name:
+            return self.database.secret_name, self.database.secret_key
+        return None
 
     @property
     def scheme(self) -> str:

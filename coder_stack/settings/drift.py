@@ -44,3 +44,11 @@ class DriftSettings(Part):
         ge=0,
         description="How many resources a reconcile may replace, not counting keys due by age.",
     )
+    max_creates: int = Field(
+        default=10,
+        ge=0,
+        description=(
+            "How many resources a reconcile may create that were not there before. What somebody "
+            "deleted is created again without a limit."
+        ),
+    )

@@ -6,12 +6,15 @@ of the config, such as the names that a certificate covers.
 
 from collections.abc import Iterator
 
+from coder_stack.coderd.connection import direct_url
 from coder_stack.settings.tree import Settings
 
 
 def hints(settings: Settings) -> Iterator[str]:
     """Return one sentence for each warning, with the path of the field to set."""
     yield from _service_certificate(settings)
+    yield from _single_database(settings)
+    yield from _unused_by_api_server(settings)
 
 
 def _service_certificate(settings: Settings) -> Iterator[str]:
@@ -37,3 +40,26 @@ def _service_certificate(settings: Settings) -> Iterator[str]:
             "public certificate covers; set it to a URL that controlPlane.tls covers, or set "
             f"{field.partition('.')[0]}.caBundles if the certificate is for the Service."
         )
+
+
+def _single_database(settings: Settings) -> Iterator[str]:
+    """Warn if coderd is highly available and its database is not."""
+    plane, database = settings.control_plane, settings.control_plane.cloud_native_pg
+    if database and database.instances == 1 and plane.replicas > 1:
+        yield (
+            f"controlPlane.database.cloudNativePg.instances: coderd has {plane.replicas} replicas, "
+            "but its database one instance, without which all of them stop; set it to 3."
+        )
+
+
+def _unused_by_api_server(settings: Settings) -> Iterator[str]:
+    """Warn of options for a URL while Pulumi reaches coderd through the API server."""
+    access, plane = settings.access, settings.control_plane
+    if direct_url(access.url, plane.access_url, through_api_server=access.through_api_server):
+        return
+    for field, given in (("caBundle", access.ca_bundle), ("allowInsecure", access.allow_insecure)):
+        if given:
+            yield (
+                f"access.{field}: is unused, as Pulumi reaches coderd through the API server; "
+                "remove it, or set access.url."
+            )

@@ -12,6 +12,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from coder_stack.config_keys import CONFIG, command_to_set
+from coder_stack.counting import counted
 from coder_stack.settings.clashes import Draft, clashes
 from coder_stack.settings.mistakes import sentence
 from coder_stack.settings.part import DRAFT, Part
@@ -32,23 +34,50 @@ class ConfigError(Exception):
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
-        count = "1 mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
         lines = "".join(f"\n  - {problem}" for problem in problems)
+        count = counted(len(problems), "mistake")
         super().__init__(f"{count} in the stack's config; nothing was changed:{lines}")
 
 
-def load(config: Mapping[str, str], namespace: str, secret_keys: Collection[str] = ()) -> Settings:
-    """Load settings from Pulumi's config, which maps `namespace:key` to text, often JSON."""
+def namespace_of(config: Collection[str], project: str) -> str:
+    """Return the namespace of this program's keys: the project's name, or else `coder-stack`.
+
+    So files for the project `coder-stack`, e.g. those of examples/, work in a copy of any name.
+    """
+    known = {*_names(), *SECRETS}
+    own = any(f"{project}:{key}" in config for key in known)
+    given = any(f"{CONFIG}:{key}" in config for key in known)
+    return CONFIG if given and not own else project
+
+
+def load(
+    config: Mapping[str, str],
+    project: str,
+    secret_keys: Collection[str] = (),
+    found: Collection[str] = (),
+) -> Settings:
+    """Load settings from Pulumi's config, which maps `namespace:key` to text, often JSON.
+
+    `found` are mistakes that the config does not show, to be reported with those in it.
+    """
+    namespace = namespace_of(config, project)
     prefix = f"{namespace}:"
     encrypted = {key.removeprefix(prefix) for key in secret_keys if key.startswith(prefix)}
     texts = {
         key.removeprefix(prefix): text for key, text in config.items() if key.startswith(prefix)
     }
     secrets = texts.keys() & SECRETS.keys()
-    problems = {
-        f"{key}: must be encrypted; set it with: pulumi config set --secret {key}"
+    problems = set(found)
+    if texts.pop(namespace, None) is not None:
+        problems.add(
+            f"{namespace}: is not a field; write each field below it as a key of its own, such as "
+            f"{namespace}:controlPlane"
+        )
+    problems |= {
+        f"{key}: must be encrypted; set it with: {command_to_set(key, namespace, project)}"
         for key in secrets - encrypted
     }
+    problems |= _in_both_namespaces(config, project) if namespace == project else set()
     wrongly_encrypted = (encrypted & texts.keys() & set(_names())) - secrets
     problems |= {
         f"{key}: must not be encrypted, as previews and outputs show it; put a secret into a "
@@ -71,6 +100,17 @@ def load(config: Mapping[str, str], namespace: str, secret_keys: Collection[str]
 
 def _names() -> Iterator[str]:
     return (info.alias or name for name, info in Settings.model_fields.items())
+
+
+def _in_both_namespaces(config: Collection[str], project: str) -> set[str]:
+    """Report keys that would be ignored, because the project's own name has others."""
+    if project == CONFIG:
+        return set()
+    return {
+        f"{CONFIG}:{key}: must be {project}:{key}, as the other keys of this project"
+        for key in {*_names(), *SECRETS}
+        if f"{CONFIG}:{key}" in config
+    }
 
 
 def _value(text: str) -> Any:

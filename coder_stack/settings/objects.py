@@ -1,13 +1,14 @@
-"""Names of Kubernetes objects that a config creates, and of Secrets that it refers to. Pure.
+"""Names of Kubernetes objects that a config creates, and of those that it refers to. Pure.
 
 Used to find two parts that create the same object. A test compares them with what the components
-create.
+create. Which objects must exist before a deployment is in references.py.
 """
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from coder_stack.naming import (
+    database_secret_name,
     operator_secret_name,
     provisioner_name,
     provisioner_secret_name,
@@ -16,6 +17,7 @@ from coder_stack.naming import (
     workspace_role_name,
 )
 from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.part import Part, Reference
 from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.workload import WorkloadSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
@@ -48,6 +50,8 @@ def claims(
                 yield from _named(("Secret",), namespace, operator_secret_name(part.name))
                 for each in (namespace, *part.workspace_namespaces):
                     yield from _named(_PERMISSIONS, each, workspace_role_name(part.name))
+            if part.cloud_native_pg and not {"name", "database"} & set(invalid):
+                yield from _database(namespace, part)
         case ProvisionerSettings():
             name = provisioner_name(part.name)
             yield from _named(("ServiceAccount", "Deployment"), namespace, name)
@@ -69,31 +73,45 @@ def claims(
 
 
 def referenced_secrets(part: WorkloadSettings) -> Iterator[tuple[str, str]]:
-    """Return field and name of each existing Secret that the part refers to."""
-    for name, ref in part.secret_env.items():
-        yield f"secretEnv.{name}", ref.name
-    for index, ref in enumerate(part.ca_bundles):
-        yield f"caBundles[{index}]", ref.name
-    image = (
-        part.image
-        if isinstance(part, ControlPlaneSettings | ProvisionerSettings | ProxySettings)
-        else None
-    )
-    for index, name in enumerate(image.pull_secrets if image else ()):
-        yield f"image.pullSecrets[{index}]", name
-    if not isinstance(part, ControlPlaneSettings):
-        return
-    if part.database:
-        yield "database.secretName", part.database.secret_name
-    for index, name in enumerate(part.tls.secret_names if part.tls else ()):
-        yield f"tls.secretNames[{index}]", name
-    if part.ingress:
-        for field, name in (
-            ("tlsSecretName", part.ingress.tls_secret_name),
-            ("wildcardTlsSecretName", part.ingress.wildcard_tls_secret_name),
-        ):
-            if name:
-                yield f"ingress.{field}", name
+    """Return field and name of each existing Secret that the part's pods or Ingress use."""
+    for each in references(part):
+        if each.kind == "Secret" and not each.has_condition:
+            yield each.path, each.name
+
+
+def references(part: Part) -> Iterator[Reference]:
+    """Return the references of the part and of each part within it."""
+    yield from part.references()
+    for name, info in type(part).model_fields.items():
+        for step, inner in _parts_in(getattr(part, name)):
+            for each in references(inner):
+                path = f"{info.alias}{step}.{each.path}" if each.path else f"{info.alias}{step}"
+                yield each._replace(path=path)
+
+
+def _parts_in(value: Any) -> Iterator[tuple[str, Part]]:
+    """Return the parts in a field's value, with the step of the path that leads to each."""
+    match value:
+        case Part():
+            yield "", value
+        case tuple():
+            items = enumerate(cast("tuple[Any, ...]", value))
+            yield from ((f"[{index}]", each) for index, each in items if isinstance(each, Part))
+        case dict():
+            pairs = cast("dict[str, Any]", value).items()
+            yield from ((f".{key}", each) for key, each in pairs if isinstance(each, Part))
+        case _:
+            return
+
+
+def _database(namespace: str, part: ControlPlaneSettings) -> Iterator[Claim]:
+    """Return the Cluster, and the objects that CloudNativePG creates for it under fixed names."""
+    name = part.database_name
+    given = part.cloud_native_pg and part.cloud_native_pg.name
+    field = "database.cloudNativePg.name" if given else "name"
+    for kind in ("Cluster", "ServiceAccount", *_PERMISSIONS):
+        yield Claim(kind, namespace, name, field)
+    yield Claim("Secret", namespace, database_secret_name(name), field)
 
 
 def _named(kinds: Collection[str], namespace: str, name: str) -> Iterator[Claim]:

@@ -4,9 +4,9 @@ A type has its rule in words, for messages, and as a pattern, for the JSON schem
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -157,6 +157,23 @@ class Clash(NamedTuple):
     message: str
 
 
+class Reference(NamedTuple):
+    """A Secret or ConfigMap that somebody else creates and a part of the config refers to."""
+
+    path: str
+    """Path of the field that names it, relative to the part; empty if it is the whole part."""
+    name: str
+    keys: tuple[str, ...] = ()
+    """Keys that its data must have."""
+    kind: Literal["Secret", "ConfigMap"] = "Secret"
+    namespace: str | None = None
+    """None: the namespace of the part."""
+    form: Literal["generic", "tls", "docker-registry"] = "generic"
+    """The subcommand of `kubectl create secret` that creates it."""
+    has_condition: bool = False
+    """Whether this program reads it itself, and reports a missing one as `SecretMissing`."""
+
+
 class Part(BaseModel):
     """One mapping of the config: camelCase in YAML, no unknown fields, immutable."""
 
@@ -172,6 +189,10 @@ class Part(BaseModel):
         """
         return ()
 
+    def references(self) -> Iterable[Reference]:
+        """Return the objects of others that the fields of this part name, not those within."""
+        return ()
+
     @model_validator(mode="after")
     def _check_clashes(self, info: ValidationInfo) -> Self:
         if info.context != DRAFT and (found := [": ".join(clash) for clash in self.clashes()]):
@@ -184,3 +205,7 @@ class SecretRef(Part):
 
     name: Label = Field(description="Name of the Secret.")
     key: SecretKey = Field(description="Key in the Secret's data.")
+
+    def references(self) -> Iterator[Reference]:
+        """Return the Secret."""
+        yield Reference("", self.name, (self.key,))

@@ -19,6 +19,7 @@ from coder_stack.settings.part import (
     Label,
     ObjectName,
     Part,
+    Reference,
     SecretKey,
     SecretRef,
     Shape,
@@ -76,6 +77,12 @@ class KeySettings(Part):
         """Require the exact name of a key to adopt."""
         if self.adopt_secret and not self.exact_name and "exactName" not in invalid:
             yield Clash("adoptSecret", "needs exactName: true and the name of that key")
+
+    def references(self) -> Iterator[Reference]:
+        """Return the Secret with the key to adopt."""
+        if self.adopt_secret:
+            keys = (self.secret_key,)
+            yield Reference("adoptSecret", self.adopt_secret, keys, has_condition=True)
 
 
 class ProvisionerSettings(WorkloadSettings):

@@ -4,6 +4,7 @@ The backend's URL and the passphrase stay in existing Secrets: the stack must no
 its own state.
 """
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from coder_stack.settings.part import (
     Manifest,
     ObjectName,
     Part,
+    Reference,
     SecretRef,
     Shape,
 )
@@ -73,3 +75,8 @@ class ReconcileJobSettings(Part):
     tolerations: tuple[Manifest, ...] = Field(
         default=(), strict=False, description="Tolerations for node taints, as in Kubernetes."
     )
+
+    def references(self) -> Iterator[Reference]:
+        """Return the Secrets with registry credentials."""
+        for index, name in enumerate(self.pull_secrets):
+            yield Reference(f"pullSecrets[{index}]", name, form="docker-registry")

@@ -10,6 +10,7 @@ from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
 from coder_stack.settings.loading import SECRETS
+from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Part
 from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
@@ -23,10 +24,11 @@ _INTRODUCTION = """\
 
 # Configuration
 
-Settings are in `Pulumi.<stack>.yaml`, each top-level field as `coder-stack:<field>`.
-The [examples](../examples/README.md) are complete files to start from.
+Settings are in `Pulumi.<stack>.yaml` under `config:`, each top-level field as
+`coder-stack:<field>`. The [examples](../examples/README.md) are complete files to start from.
 
 ```yaml
+# yaml-language-server: $schema=docs/configuration.schema.json
 config:
   coder-stack:controlPlane:
     accessUrl: https://coder.example.com
@@ -37,12 +39,10 @@ All fields are optional unless marked as required. Unknown fields are errors. Al
 reported at once, before anything is changed. `coder-stack config check Pulumi.<stack>.yaml` reports
 them without a cluster; for a valid file it prints the settings with all defaults.
 
-An editor with YAML support completes and checks the file with
-[the schema](configuration.schema.json) if the file begins with this line:
-
-```yaml
-# yaml-language-server: $schema=docs/configuration.schema.json
-```
+The first line is for editors with YAML support: they complete and check the file with
+[the schema](configuration.schema.json). A snippet in these docs begins with `config:` too; a file
+has that key only once, so add what is below it to yours. Pulumi ignores settings outside of
+`config:`; here they are errors.
 
 "As in Kubernetes" means: written as in the Kubernetes documentation, and checked by the API server.
 """
@@ -59,6 +59,7 @@ _HEADINGS: dict[str, type[Part]] = {
     "controlPlane": ControlPlaneSettings,
     "access": AccessSettings,
     "license": LicenseSettings,
+    "organizations": OrganizationSettings,
     "provisioners": ProvisionerSettings,
     "key": KeySettings,
     "proxies": ProxySettings,

@@ -10,6 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from coder_stack.settings.loading import SECRETS
+from coder_stack.settings.root_keys import PULUMI_KEYS
 from coder_stack.settings.tree import Settings
 
 _ENCRYPTED = {
@@ -67,7 +68,15 @@ def stack_file_schema(project: str = "coder-stack") -> dict[str, Any]:
                 "type": "object",
                 "properties": {f"{project}:{key}": value for key, value in keys.items()},
                 "patternProperties": {f"^{project}:(?!(?:{known})$)": False},
-            }
+            },
+            # Pulumi's own keys; it ignores all others without a word.
+            **{
+                key: {"type": "string"}
+                for key in PULUMI_KEYS
+                if key not in ("config", "environment")
+            },
+            "environment": {"type": ["array", "object"]},
         },
+        "additionalProperties": False,
         "definitions": tree["definitions"],
     }

@@ -1,16 +1,25 @@
 """Read a Pulumi.<stack>.yaml as Pulumi passes it to the program, without Pulumi.
 
-Secrets are not decrypted. Errors never quote the file.
+Also finds what Pulumi ignores: keys outside of `config:` (root_keys.py). Secrets are not decrypted.
+Errors name keys, never values.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
+
+from coder_stack.config_keys import CONFIG
+from coder_stack.settings.root_keys import (
+    misplaced,
+    other_spellings,
+    settings_at_root,
+    shown,
+)
 
 
 class NotAStackFileError(Exception):
@@ -19,10 +28,17 @@ class NotAStackFileError(Exception):
 
 @dataclass(frozen=True)
 class StackFile:
-    """Config by `project:key`, as text, and the keys with encrypted values."""
+    """Config by `project:key`, as text, and the keys with encrypted values.
+
+    A setting outside of `config:` counts too, so that a check finds the mistakes in it at once.
+    """
 
     texts: Mapping[str, str]
     secret_keys: frozenset[str]
+    misplaced: tuple[str, ...] = ()
+    """One sentence for each key that Pulumi ignores at the root of the file."""
+    warnings: tuple[str, ...] = ()
+    """What may be a mistake: keys of a project with a similar name, or no key of this one."""
 
 
 class _AsPulumi(yaml.SafeLoader):
@@ -43,8 +59,39 @@ _AsPulumi.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
 
 def read_stack_file(file: Path, project: str) -> StackFile:
     """Return the config in the file. A key without a project is this project's, as in Pulumi."""
+    root = _root(file)
+    config: Any = root.get("config") or {}
+    if not isinstance(config, dict):
+        raise NotAStackFileError("is not a stack's config: `config` is not a mapping")
+    declared = {_key(key, project): value for key, value in cast("dict[Any, Any]", config).items()}
+    values = settings_at_root(root, project) | declared
+    return StackFile(
+        texts={key: _text(value) for key, value in values.items()},
+        secret_keys=frozenset(key for key, value in values.items() if _holds_secret(value)),
+        misplaced=tuple(misplaced(root, project)),
+        warnings=tuple(_warnings(values, project)),
+    )
+
+
+def misplaced_keys(file: Path, project: str) -> tuple[str, ...]:
+    """Return what Pulumi ignored in the file; nothing if there is no such file."""
     try:
-        document: Any = yaml.load(file.read_text(), Loader=_AsPulumi)  # noqa: S506  # a SafeLoader
+        return read_stack_file(file, project).misplaced
+    except NotAStackFileError:
+        return ()
+
+
+def _root(file: Path) -> dict[str, Any]:
+    """Return what is in the file; nothing if it is empty, as in Pulumi."""
+    try:
+        loader = _AsPulumi(file.read_text())
+        node = loader.get_single_node()
+        repeated = _repeated_key(node)
+        document: Any = (
+            loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType]
+            if node
+            else None
+        )
     except OSError as error:
         raise NotAStackFileError(f"cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
@@ -53,16 +100,54 @@ def read_stack_file(file: Path, project: str) -> StackFile:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         raise NotAStackFileError(f"is not YAML{where}") from None
+    if repeated:
+        raise NotAStackFileError(f"{repeated}; keep one, with everything that is under both")
+    if document is None:
+        return {}
     if not isinstance(document, dict):
         raise NotAStackFileError("is not a stack's config: it has no fields")
-    config: Any = cast("dict[Any, Any]", document).get("config") or {}
-    if not isinstance(config, dict):
-        raise NotAStackFileError("is not a stack's config: `config` is not a mapping")
-    values = {_key(key, project): value for key, value in cast("dict[Any, Any]", config).items()}
-    return StackFile(
-        texts={key: _text(value) for key, value in values.items()},
-        secret_keys=frozenset(key for key, value in values.items() if _holds_secret(value)),
-    )
+    return {str(key): value for key, value in cast("dict[Any, Any]", document).items()}
+
+
+def _repeated_key(root: yaml.Node | None) -> str | None:
+    """Find a key that a mapping has twice: Pulumi refuses the file, PyYAML keeps the last one."""
+    waiting, seen = [root], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            lines: dict[str, int] = {}
+            for key, value in node.value:
+                waiting.append(value)
+                if not isinstance(key, yaml.ScalarNode):
+                    continue
+                name, line = str(key.value), key.start_mark.line + 1
+                if name in lines:
+                    return f"has the key {shown(name)} twice, in lines {lines[name]} and {line}"
+                lines[name] = line
+    return None
+
+
+def _warnings(values: Mapping[str, Any], project: str) -> Iterator[str]:
+    yield from other_spellings(values, project)
+    if not any(key.startswith((f"{project}:", f"{CONFIG}:")) for key in values):
+        yield (
+            f"there is no {project}:<field> under `config:`, so every setting has its default; "
+            "a project with another name needs --project"
+        )
+
+
+def project_beside(file: Path) -> str:
+    """Return the name in the Pulumi.yaml of the same folder; empty if there is none."""
+    try:
+        document: Any = yaml.safe_load((file.parent / "Pulumi.yaml").read_text())
+        return str(document["name"])
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
+        return ""
 
 
 def _key(key: object, project: str) -> str:

@@ -17,6 +17,7 @@ from coder_stack.settings.part import (
     ObjectName,
     Part,
     Quantity,
+    Reference,
     SecretRef,
     Shape,
 )
@@ -48,6 +49,11 @@ class Image(Part):
     pull_secrets: tuple[ObjectName, ...] = Field(
         default=(), strict=False, description="Secrets with registry credentials."
     )
+
+    def references(self) -> Iterator[Reference]:
+        """Return the Secrets with registry credentials."""
+        for index, name in enumerate(self.pull_secrets):
+            yield Reference(f"pullSecrets[{index}]", name, form="docker-registry")
 
     @property
     def reference(self) -> str:

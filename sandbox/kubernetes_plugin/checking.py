@@ -6,7 +6,7 @@ Unknown values of previews are kept. The cluster is only asked whether a kind is
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from sandbox.kubernetes_plugin import checkpoint, naming
+from sandbox.kubernetes_plugin import checkpoint, naming, wait_for
 from sandbox.kubernetes_plugin.difference import InputsDiff, difference
 from sandbox.kubernetes_plugin.errors import PluginError, Unsupported
 from sandbox.kubernetes_plugin.normalising import normalise
@@ -105,9 +105,9 @@ def _refuse_unsupported(urn: Urn, inputs: Object) -> None:
         raise Unsupported(f"the Patch resource {urn.type}")
     if name.endswith("List") and inputs.get("items") is not None:
         raise PluginError(f"{name} cannot be created directly; use the underlying resource type")
-    for key in (WAIT_FOR, REPLACE_UNREADY):
-        if annotation(inputs, key):
-            raise Unsupported(f"the annotation {key}")
+    if annotation(inputs, REPLACE_UNREADY):
+        raise Unsupported(f"the annotation {REPLACE_UNREADY}")
+    wait_for.parse(annotation(inputs, WAIT_FOR))
 
 
 def _with_namespace(obj: Object) -> Object:

@@ -19,6 +19,7 @@ from sandbox.kubernetes_plugin.errors import (
 from sandbox.kubernetes_plugin.objects import (
     SKIP_AWAIT,
     TIMEOUT_SECONDS,
+    WAIT_FOR,
     Kind,
     annotation,
     condition,
@@ -36,6 +37,7 @@ from sandbox.kubernetes_plugin.readiness import (
     waiting,
 )
 from sandbox.kubernetes_plugin.values import Object, as_list, as_text, dig
+from sandbox.kubernetes_plugin.wait_for import judge_conditions, parse
 
 _DEFAULT_SECONDS: Final = {
     "v1/PersistentVolume": 300.0,
@@ -67,7 +69,7 @@ class Waiter:
         kind, name = kind_of(live), name_of(live)
         seconds = timeout_seconds(timeout, inputs, _DEFAULT_SECONDS.get(kind.key, TEN_MINUTES))
         expired, settled = self.api.deadline(seconds), self.api.deadline(_SETTLE_SECONDS)
-        verdict, pause = self.verdict(live), 0.2
+        verdict, pause = self._awaited(live, inputs), 0.2
         while not verdict.ready and not (verdict.settling and settled()):
             reasons = [*verdict.reasons, *self._explain(live)]
             if verdict.hopeless:
@@ -87,9 +89,14 @@ class Waiter:
                 ) from None
             pause = min(pause * 1.3, SLOWEST_POLL)
             live = self._refetch(kind, live, urn)
-            verdict = self.verdict(live)
+            verdict = self._awaited(live, inputs)
         self.log.status(urn, f"{kind.name} initialization complete" if pause > 0.2 else "")
         return live
+
+    def _awaited(self, live: Object, inputs: Object) -> Readiness:
+        """Return the readiness by the program's own conditions, or else by the kind's rule."""
+        expected = parse(annotation(inputs, WAIT_FOR))
+        return judge_conditions(live, expected) if expected else self.verdict(live)
 
     def _refetch(self, kind: Kind, live: Object, urn: str) -> Object:
         """Return the current object; its last state if the API server does not answer.

@@ -1,5 +1,6 @@
 """What a look at several stacks side by side saves over one after another, as a ratio."""
 
+import io
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from pulumi import automation as auto
 from coder_stack.operate.drift import check_drift
 from coder_stack.operate.engine.pulumi import Project as Stacks
 from coder_stack.operate.fleet import default_jobs, for_each_stack
+from coder_stack.operate.progress import PlainProgress
 from sandbox.engine import Engine
 from tests.bench.timing import ratio
 from tests.engine.operated import PROGRAM
@@ -17,10 +19,6 @@ from tests.simulation import simulated
 
 _STACKS = 5
 _ROUNDS = 3
-
-
-def silent(line: str) -> None:
-    """Print nothing."""
 
 
 @pytest.mark.timeout(1800)
@@ -42,7 +40,7 @@ def bench_a_fleet_of_five(engine: Engine, tmp_path: Path, monkeypatch: pytest.Mo
                 names,
                 lambda each: check_drift(each).report,
                 jobs,
-                silent,
+                PlainProgress(io.StringIO()),
             )
             assert [report.result for report in reports] == ["clean"] * _STACKS
 

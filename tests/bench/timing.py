@@ -13,10 +13,11 @@ def ratio(
     """The middle one of a few pairs, after one to warm up."""
     work()
     reference()
-    return statistics.median(_seconds(work) / _seconds(reference) for _ in range(rounds))
+    return statistics.median(seconds(work) / seconds(reference) for _ in range(rounds))
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def seconds(work: Callable[[], object]) -> float:
+    """Run it, and return how long it took."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

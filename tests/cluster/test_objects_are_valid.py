@@ -106,6 +106,7 @@ def test_CP3_every_object_of_every_case_is_accepted(server: ApiServer) -> None:
         ("Ingress", "ingress_class", "ingressClassName", "ingressClass"),
         ("HTTPRoute", "http_route", "hostnames", "hostname"),
         ("ServiceMonitor", "service_monitor", "endpoints", "endpoint"),
+        ("Cluster", "cloud_native_pg", "instances", "replicas"),
     ],
 )
 def test_a_misspelt_field_is_refused(

@@ -316,7 +316,7 @@ def crashing(
                 ("cluster", api.client(cluster.kubeconfig)),
             )
         )
-        project = Project.create(engine, cluster, folder, coderd_url=wires[0].url)
+        project = Project.create(engine, cluster, folder, coderd_url=wires[0].url, warm=False)
         stack = Deployed(project, coderd)  # type: ignore[arg-type]
         kubeconfig = write_kubeconfig(folder, wires[1].url)
         stack.configure(kubernetes={"kubeconfig": kubeconfig}, **settings)

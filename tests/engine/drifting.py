@@ -7,7 +7,6 @@ objects, their types and their places are those of the program.
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.engine import Engine
+from tests import warm_python
 from tests.cluster_access import Cluster
 from tests.engine.operated import PROGRAM as OPERATED
 from tests.engine.operated import Operated
@@ -112,7 +112,7 @@ def coder_stack(
 ) -> subprocess.CompletedProcess[str]:
     """What a person or a scheduler types, in the project's folder."""
     return subprocess.run(
-        [sys.executable, "-m", "coder_stack.cli", *words],
+        [*warm_python.interpreter(), "-m", "coder_stack.cli", *words],
         cwd=project.folder,
         env={**os.environ, **project.environment, **environment},
         capture_output=True,

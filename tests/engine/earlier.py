@@ -25,6 +25,7 @@ from sandbox.paths import SandboxPaths
 from sandbox.pods import simulate_pods
 from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed
+from tests.engine.prerequisites import provide
 from tests.engine_project import Project
 from tests.simulation import Simulation, simulated
 from tests.waiting import eventually
@@ -75,6 +76,7 @@ def laid_out(engine: Engine, cluster: Cluster, folder: Path) -> Iterator[Deploye
         with simulate_pods(cluster.kubeconfig, NAME, coderd.url) as simulator:
             try:
                 _restore_objects(cluster, objects)
+                provide(project)  # the recording has only what was the stack's
                 wanted = sum(_clients_of_coderd(each) for each in objects)
                 assert eventually(lambda: len(simulator.accepted) == wanted, 60), simulator.accepted
                 yield stack

@@ -1,7 +1,6 @@
 """A config of examples/ on this test's cluster: changed is only where it runs.
 
-The head of an example says what its reader makes beforehand; `prepared` makes that, as far as
-anything here looks at it (no container runs, so nobody opens the database or a certificate).
+The head of an example says what its reader makes beforehand; `prepared` makes that.
 """
 
 import base64
@@ -15,6 +14,7 @@ from coder_stack.settings.stack_file import read_stack_file
 from sandbox.paths import CHECKOUT
 from sandbox.pods import simulate_pods
 from tests.engine.deployed import Deployed
+from tests.engine.prerequisites import provide
 from tests.engine_project import PROJECT
 from tests.simulation import license_text
 
@@ -45,6 +45,7 @@ def prepared(stack: Deployed, example: Path) -> Generator[dict[str, Any]]:
             more.callback(cluster.delete, f"/api/v1/namespaces/{namespace}")
             more.enter_context(simulate_pods(cluster.kubeconfig, namespace, stack.coderd.url))
         _provide_license(stack, settings)
+        provide(stack.project)
         yield settings
 
 

@@ -28,6 +28,7 @@ from tests.engine.earlier import (
     api_path,
     placeholders,
 )
+from tests.engine.prerequisites import provide
 from tests.simulation import license_text, simulated
 
 pytestmark = pytest.mark.engine
@@ -37,11 +38,14 @@ SETTINGS: dict[str, Any] = {
     "controlPlane": {
         "replicas": 2,
         "accessUrl": "https://coder.example.com",
-        "ingress": {"tlsSecretName": "coder-tls"},
         "podDisruptionBudget": {"minAvailable": 1},
         "networkPolicy": {},
     },
     "license": {"secret": LICENSE},
+}
+# What needs Secrets in the namespace that the stack creates.
+WITH_SECRETS: dict[str, Any] = {
+    "controlPlane": {**SETTINGS["controlPlane"], "ingress": {"tlsSecretName": "coder-tls"}},
     # Suspended, or it would start at once to catch up on the years since the recording.
     "reconcileJob": {
         "image": "registry.example.com/coder-stack:1.2.0",
@@ -78,6 +82,9 @@ def test_record(engine: Engine, cluster: Cluster, tmp_path: Path) -> None:
         cluster.create("/api/v1/namespaces", {"metadata": {"name": VAULT}})
         secret = {"metadata": LICENSE, "stringData": {"license": text}}
         cluster.create(f"/api/v1/namespaces/{VAULT}/secrets", secret)
+        stack.up()
+        stack.configure(**WITH_SECRETS)
+        provide(stack.project)
         stack.up()
         # With the license come a second replica and an organization for the fleet.
         token = stack.written("coder-operator", "token")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pulumi.automation.errors import CommandError
 
+from tests.engine.prerequisites import provide
 from tests.engine_project import Project
 
 pytestmark = pytest.mark.engine
@@ -31,14 +32,13 @@ def test_CP1_CP2_CP4_up_brings_a_ready_control_plane_and_is_then_done(project: P
     assert outputs["phase"] == "Ready"
     assert outputs["readyReplicas"] == 1
     assert outputs["url"] == f"http://coder.{project.namespace}.svc.cluster.local:80"
-    plane = outputs["settings"]["controlPlane"]
-    image = plane["image"]
-    assert (f"{image['repository']}:{image['tag']}", image["pullPolicy"]) == (IMAGE, "IfNotPresent")
-    assert (plane["service"]["type"], plane["service"]["port"]) == ("ClusterIP", 80)
-    assert plane["replicas"] == 1
+    assert outputs["image"] == IMAGE
+    service = project.cluster.get(project.path("services", "coder"))
+    assert service is not None
+    assert (service["spec"]["type"], service["spec"]["ports"][0]["port"]) == ("ClusterIP", 80)
     deployment = project.cluster.get(project.path("deployments", "coder"))
     assert deployment is not None
-    assert deployment["status"]["readyReplicas"] == 1
+    assert deployment["spec"]["replicas"] == deployment["status"]["readyReplicas"] == 1
     assert deployment["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "pulumi"
 
     assert project.preview().changes == []
@@ -81,6 +81,7 @@ def test_CP1_CP4_options_come_and_go_with_the_config(project: Project) -> None:
             "networkPolicy": {},
         }
     )
+    provide(project)
     outcome = project.up()
 
     assert {step.op for step in outcome.changes} == {"create", "update"}
@@ -216,6 +217,21 @@ def test_B1_bad_input_ends_the_run_before_anything_changed(
     assert project.cluster.get(f"/api/v1/namespaces/{project.namespace}") is None
     registered = [r["type"] for r in project.state().get("resources", [])]
     assert set(registered) <= {"pulumi:pulumi:Stack"}
+
+
+def test_F5_settings_outside_of_config_end_the_run_before_anything_changed(
+    project: Project,
+) -> None:
+    """Pulumi ignores them, so an update would deploy defaults."""
+    project.configure({"replicas": -1})
+    misplaced = "coder-stack:provisioners:\n  - name: eu\n"
+    project.config_file.write_text(misplaced + project.config_file.read_text())
+    with pytest.raises(CommandError) as caught:
+        project.up()
+    assert "2 mistakes in the stack's config; nothing was changed:" in str(caught.value)
+    assert "coder-stack:provisioners: belongs under `config:`" in str(caught.value)
+    assert "controlPlane.replicas: " in str(caught.value)
+    assert project.cluster.get(f"/api/v1/namespaces/{project.namespace}") is None
 
 
 def test_B1_a_cluster_that_does_not_answer_is_reported_before_anything_changed(

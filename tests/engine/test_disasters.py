@@ -76,6 +76,10 @@ def test_a_coderd_from_a_backup_gets_what_it_lacks(stack: Deployed) -> None:
     stack.coderd.restore(backup)
     stack.up(refresh=True)
 
+    # Without a license coderd refused the proxy, which gives up after some refusals and starts
+    # again: on a slow machine only after this run has looked.
+    assert eventually(lambda: stack.coderd.proxy_health("sydney") == "ok", 60)
+    stack.up(refresh=True)
     assert_well(stack)
     ours = [key for key in stack.key_records() if key.id != before.id]
     assert len(ours) == 1

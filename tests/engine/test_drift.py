@@ -125,11 +125,12 @@ def test_D2_K3_W1_every_sign_of_drift_has_its_cause_and_property(stack: Drifting
         "plane-account": ("missing", "ServiceAccount `coder` was deleted in the cluster."),
     }
     assert found["tagged-key"]["properties"] == [
-        {"path": "tags.region", "recorded": "eu", "actual": "us", "secret": False}
+        {"path": "tags.region", "wanted": "eu", "recorded": "eu", "actual": "us", "secret": False}
     ]
     assert found["plane-deployment"]["properties"] == [
         {
             "path": "spec.template.spec.containers[0].image",
+            "wanted": "ghcr.io/coder/coder:v2.30.0",
             "recorded": "ghcr.io/coder/coder:v2.30.0",
             "actual": "example.invalid/evil:1",
             "secret": False,
@@ -139,6 +140,7 @@ def test_D2_K3_W1_every_sign_of_drift_has_its_cause_and_property(stack: Drifting
     assert (bytes_["secret"], bytes_["recorded"], bytes_["actual"]) == (True, None, None)
     (ignored,) = [each for each in report["resources"] if each["ignored_by"] is not None]
     assert (ignored["ignored_by"], ignored["properties"][0]["actual"]) == ("the autoscaler's", "3")
+    assert ignored["ignored_until"] == "2999-01-31"
     assert [rule["reason"] for rule in report["expired_rules"]] == ["a migration"]
 
 
@@ -206,4 +208,5 @@ def test_D2_what_cannot_be_looked_at_is_an_error_of_one_sentence(small: Drifting
         (line,) = [line for line in done.stdout.splitlines() if "error: " in line]
         assert done.returncode == 1, name
         assert expected[name] in line, name
+        assert "    next: " in done.stdout, name
         assert "Traceback" not in done.stdout + done.stderr, name

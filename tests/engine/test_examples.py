@@ -1,29 +1,44 @@
 """Every example on the real engine, past the policy pack: only where it runs is this test's own."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox.engine import Engine
 from tests.cluster_access import Cluster
+from tests.database_operator import database_operator
 from tests.engine.deployed import Deployed, deployed
 from tests.engine.example import EXAMPLES, prepared
 from tests.engine.guarded import Guarded
 from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine
+WITH_DATABASE = [example for example in EXAMPLES if "cloudNativePg:" in example.read_text()]
 
 
 @pytest.fixture
-def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed]:
+def stack(
+    engine: Engine, request: pytest.FixtureRequest, example: Path, tmp_path: Path
+) -> Iterator[Deployed]:
     """Not configured yet; coderd is there, with everything that the examples ask to be there."""
+    extended = example in WITH_DATABASE
+    cluster: Cluster = request.getfixturevalue("extended_cluster" if extended else "cluster")
     with simulated(licensed=True) as coderd, deployed(engine, cluster, coderd, tmp_path) as stack:
         stack.give("token", coderd.token)
-        yield stack
+        with database_operator(cluster, stack.project.namespace) if extended else nullcontext():
+            yield stack
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def on_its_cluster(example: Path) -> Any:
+    """The API server with the kinds of others is one worker's own."""
+    extended = [pytest.mark.xdist_group("extended")] if example in WITH_DATABASE else []
+    return pytest.param(example, marks=extended, id=example.stem)
+
+
+@pytest.mark.parametrize("example", [on_its_cluster(each) for each in EXAMPLES])
 def test_D5_an_example_comes_up_ready_and_past_the_policy_pack(
     stack: Deployed, example: Path
 ) -> None:

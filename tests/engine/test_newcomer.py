@@ -1,21 +1,15 @@
 """What somebody with a fresh clone types, in order, and what they see."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sandbox.breakage import BREAKAGES
-from sandbox.cluster import stop_after_process
-from sandbox.paths import CHECKOUT, SandboxPaths
+from tests.engine.clone import Clone
 from tests.processes import processes_in
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(1500)]
 
 
 # What `make up` is about: each of them holds only if the parts inside the pods really work.
@@ -25,56 +19,6 @@ WHOLE = {
     ("provisioner/ml", "DaemonsConnected", "True"),
     ("proxy/sydney", "ProxyHealthy", "True"),
 }
-
-
-class Clone:
-    """A copy of the checkout's own files, with commands run as `make` runs them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-        files = subprocess.check_output(listed, cwd=CHECKOUT, text=True)
-        for name in filter(None, files.split("\0")):
-            if (CHECKOUT / name).exists():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(CHECKOUT / name, folder / name)
-        (folder / ".venv").symlink_to(CHECKOUT / ".venv")
-
-    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """`coder-stack …` in the clone. PYTHONPATH puts the clone before the checkout."""
-        unset = ("CODER_STACK_KUBECONFIG", "CI")
-        environment = {k: v for k, v in os.environ.items() if k not in unset}
-        environment |= {"PYTHONPATH": str(self.folder), **variables}
-        return subprocess.run(
-            [sys.executable, "-m", "coder_stack.cli", *arguments],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-
-    def conditions(self) -> set[tuple[str, str, str]]:
-        """Component, condition and status, as the stack exports them."""
-        outputs = ["pulumi", "stack", "output", "conditions", "--json", "--stack", "sandbox"]
-        shown = self.run("sandbox", "exec", "--", *outputs)
-        assert shown.returncode == 0, shown.stderr
-        return {(c["component"], c["type"], c["status"]) for c in json.loads(shown.stdout)}
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Iterator[Clone]:
-    folder = tmp_path / "clone"
-    folder.mkdir()
-    clone = Clone(folder)
-    home = SandboxPaths(folder / ".sandbox")
-    # The guard of a run that is killed; it ends when this folder does.
-    home.folder.mkdir()
-    stop_after_process(home, os.getpid())
-    yield clone
-    clone.run("sandbox", "down")
-    assert processes_in(clone.folder) == []
 
 
 def test_up_look_break_repair_down(clone: Clone, tmp_path: Path) -> None:
@@ -89,6 +33,9 @@ def test_up_look_break_repair_down(clone: Clone, tmp_path: Path) -> None:
     assert "http://coder.coder.svc.cluster.local:80" in deployed.stdout
     assert "premium" in deployed.stdout
     assert "make drift" in deployed.stdout
+    assert "coder-stack sandbox exec -- coder-stack admin password" in deployed.stdout
+    shown = clone.run("sandbox", "exec", "--", "coder-stack", "admin", "password", **own)
+    assert shown.stdout == "Sandbox-Owner-Password-1\n", shown.stderr
     assert clone.conditions() >= WHOLE
     assert {status for _, _, status in clone.conditions()} == {"True"}
 
@@ -98,6 +45,9 @@ def test_up_look_break_repair_down(clone: Clone, tmp_path: Path) -> None:
     kubeconfig = clone.run("sandbox", "kubeconfig", **own).stdout.strip()
     assert kubeconfig == json.loads(status.stdout)["kubeconfig"]
 
+    unknown = clone.run("sandbox", "exec", "--", "no-such-program", **own)
+    assert unknown.returncode == 1
+    assert unknown.stderr.strip() == "error: there is no program 'no-such-program' on PATH"
     looked = clone.run("sandbox", "exec", "--", "kubectl", "get", "deployments", "-A", **own)
     assert "eu-provisioner" in looked.stdout, looked.stderr
 
@@ -154,7 +104,9 @@ def test_what_cannot_be_broken_is_one_sentence(clone: Clone, what: str, said: st
     assert refused.stderr.strip() == f"error: {said}"
 
 
-def test_exec_of_an_unknown_program_is_one_sentence(clone: Clone) -> None:
-    refused = clone.run("sandbox", "exec", "--", "no-such-program")
+@pytest.mark.parametrize("command", ["drift", "reconcile"])
+def test_F6_a_stopped_sandbox_says_how_to_start_it(clone: Clone, command: str) -> None:
+    """What `make drift` and `make reconcile` run."""
+    refused = clone.run("sandbox", "exec", "--", "coder-stack", command)
     assert refused.returncode == 1
-    assert refused.stderr.strip() == "error: there is no program 'no-such-program' on PATH"
+    assert refused.stderr.strip() == "error: the sandbox is not up; start it with: make up"

@@ -12,6 +12,7 @@ from sandbox.engine import Engine
 from tests.cluster_access import Cluster
 from tests.engine.deployed import deployed
 from tests.engine.guarded import Guarded, Run
+from tests.engine.prerequisites import provide
 from tests.engine_project import Project
 from tests.simulation import license_text, simulated
 
@@ -290,7 +291,7 @@ def test_D5_the_whole_stack_passes_in_preview_and_up_with_nothing_filled_in(
     ]
     many = {"replicas": 2, "podDisruptionBudget": {}}
     proxy = {"name": "sydney", "accessUrl": "https://sydney.example.com", **many}
-    plane = {"networkPolicy": {}, **many}
+    plane = {"networkPolicy": {}, "createNamespace": False, **many}
     job = {
         "image": "registry.example.com/coder-stack:1.0.0",
         "backend": {"name": "pulumi", "key": "url"},
@@ -306,6 +307,8 @@ def test_D5_the_whole_stack_passes_in_preview_and_up_with_nothing_filled_in(
         coderd.act("POST", "/api/v2/organizations", {"name": "research"})
         stack.give("token", coderd.token)
         stack.give("licenseJwt", license_text())
+        cluster.create("/api/v1/namespaces", {"metadata": {"name": stack.project.namespace}})
+        provide(stack.project)
         guarded = Guarded(stack.project)
         guarded.preview().assert_clean()
         guarded.up().assert_clean()

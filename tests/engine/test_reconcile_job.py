@@ -39,7 +39,7 @@ def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed
 
     The license is in a Secret of another namespace.
     """
-    settings: dict[str, Any] = {"kubernetes": {}, "provisioners": FLEET, "reconcileJob": JOB}
+    settings: dict[str, Any] = {"kubernetes": {}, "provisioners": FLEET}
     with (
         simulated(fresh=True) as coderd,
         deployed(engine, cluster, coderd, tmp_path, **settings) as stack,
@@ -48,6 +48,9 @@ def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed
         stack.project.stack.workspace.env_vars["KUBECONFIG"] = str(cluster.kubeconfig)
         stack.configure(license={"secret": {"name": "coder-license", "namespace": namespace}})
         try:
+            stack.up()  # creates the namespace for the Secret of the job
+            keep(stack)
+            stack.configure(reconcileJob=JOB)
             stack.up()
             yield stack
         finally:  # the namespaces take all the rest with them
@@ -181,7 +184,6 @@ def test_D4_the_job_repairs_the_stack_with_its_own_rights_and_writes_nowhere_els
     stack: Deployed, engine: Engine, tmp_path: Path
 ) -> None:
     cluster, path = stack.project.cluster, stack.project.path
-    keep(stack)
     assert may(stack, "update", "secrets", stack.project.namespace)
     assert not may(stack, "get", "secrets", "kube-system")
     assert not may(stack, "delete", "namespaces", stack.project.namespace)

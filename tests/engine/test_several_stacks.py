@@ -45,10 +45,12 @@ def test_D2_S1_several_stacks_give_one_report_and_the_worst_exit_code(
     assert progress.count("started") == 2
 
     code, reports, _ = command(project, "drift", *both, "--stack", "nobody")
-    assert (code, reports[2]["error"]) == (1, "There is no stack `nobody` in this backend.")
+    existing = ", ".join(f"`{name}`" for name in sorted([first, "second"]))
+    unknown = f"There is no stack `nobody` in this backend. Stacks of this project: {existing}."
+    assert (code, reports[2]["error"]) == (1, unknown)
 
     code, reports, _ = command(project, "status", "--all")
-    assert (code, sorted(each["result"] for each in reports)) == (1, ["clean", "error"])
+    assert (code, sorted(each["result"] for each in reports)) == (1, ["error", "recorded"])
     assert [Report.model_validate(each).stack for each in reports] == sorted([first, "second"])
 
 

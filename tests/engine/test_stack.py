@@ -64,6 +64,20 @@ def test_S1_CP2_E1_L8_the_outputs_say_how_the_stack_is(stack: Deployed) -> None:
     assert stack.preview(refresh=True).changes == []
 
 
+def test_the_state_records_where_a_resource_was_made_and_not_the_way_there(stack: Deployed) -> None:
+    """Every step of an update writes the whole state: call stacks were a fifth of it."""
+    stack.configure(provisioners=FLEET[:1], proxies=[])
+    stack.up()
+    made = [
+        each
+        for each in stack.project.state()["resources"]
+        if "stackTrace" in each and each["type"] != "pulumi:pulumi:Stack"
+    ]
+    assert len(made) > 10
+    for each in made:
+        assert 1 <= len(each["stackTrace"]) <= 4, each["urn"]
+
+
 def test_L4_licenses_A_B_A(stack: Deployed) -> None:
     stack.configure(provisioners=[], proxies=[])
     (foreign,) = stack.coderd.license_ids()

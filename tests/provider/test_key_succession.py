@@ -147,7 +147,7 @@ class TestNamesake:
         assert failure.value.last.startswith(
             f'Failed: Conflict: provisioner key "{checked["name"]}" of "coder", create: '
         )
-        assert "in use by 1 live daemon(s)" in failure.value.last
+        assert "in use by 1 live daemon " in failure.value.last
         assert "ask for another name or trigger, adopt the key, or stop" in failure.value.last
         assert licensed.key_of(theirs)
         assert licensed.requests("DELETE") == []

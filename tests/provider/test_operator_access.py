@@ -205,7 +205,9 @@ def test_CP5_P4_another_deployment_or_version_behind_the_same_url_makes_an_updat
 def test_CP5_a_coderd_that_never_answers_fails_at_the_deadline(access: Driven) -> None:
     nowhere = {"connection": {"url": "http://127.0.0.1:1"}, "wait_seconds": 1, "token": "a-token"}
     why = failure_of(access.create, nowhere)
-    assert "Unavailable: operator access, create: Cannot ask coderd for its health" in why
+    cannot = "Cannot reach coderd at http://127.0.0.1:1 within 1 s: nothing answers there; check"
+    assert f"Unavailable: operator access, create: {cannot}" in why
+    assert "leave out access.url and access.throughApiServer" in why, "the way that needs no DNS"
 
 
 def test_CP5_a_coderd_that_is_still_starting_is_waited_for(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from coder_stack.cluster.preflight import check_serves
-from coder_stack.settings import ConfigError, Settings
+from coder_stack.cluster.preflight import unserved
+from coder_stack.settings import Settings
 from tests.http_server import QuietHandler, serve
 from tests.provider.api_server import write_kubeconfig
 
@@ -24,6 +24,14 @@ NO_ROUTE = (
 NO_MONITOR = (
     "controlPlane.serviceMonitor: the cluster does not serve monitoring.coreos.com/v1 "
     "ServiceMonitor; install the Prometheus Operator's CRDs, or leave serviceMonitor out"
+)
+
+DATABASE: dict[str, Any] = {"database": {"cloudNativePg": {}}}
+POSTGRESQL = "/apis/postgresql.cnpg.io/v1"
+NO_DATABASE = (
+    "controlPlane.database.cloudNativePg: the cluster does not serve postgresql.cnpg.io/v1 "
+    "Cluster; install the CloudNativePG operator (Helm chart cloudnative-pg, see "
+    "docs/database.md), or use database.secretName"
 )
 
 
@@ -61,16 +69,22 @@ def settings(folder: Path, port: int, control_plane: dict[str, Any]) -> Settings
 
 
 def test_B1_every_kind_that_is_not_served_is_named_with_the_way_out(tmp_path: Path) -> None:
-    with cluster({}) as (port, _), pytest.raises(ConfigError) as caught:
-        check_serves(settings(tmp_path, port, {**ROUTE, **MONITOR}))
-    assert caught.value.problems == [NO_ROUTE, NO_MONITOR]
+    with cluster({}) as (port, _):
+        found = unserved(settings(tmp_path, port, {**ROUTE, **MONITOR}))
+    assert found == [NO_ROUTE, NO_MONITOR]
+
+
+def test_F3_without_the_operators_kind_the_config_says_how_to_install_it(tmp_path: Path) -> None:
+    with cluster({}) as (port, _):
+        assert unserved(settings(tmp_path, port, DATABASE)) == [NO_DATABASE]
+    with cluster({POSTGRESQL: kinds("postgresql.cnpg.io/v1", "Cluster")}) as (port, _):
+        assert unserved(settings(tmp_path, port, DATABASE)) == []
 
 
 def test_B1_a_group_without_the_kind_is_not_enough(tmp_path: Path) -> None:
     answers = {GATEWAY_API: kinds("gateway.networking.k8s.io/v1", "Gateway")}
-    with cluster(answers) as (port, _), pytest.raises(ConfigError) as caught:
-        check_serves(settings(tmp_path, port, ROUTE))
-    assert caught.value.problems == [NO_ROUTE]
+    with cluster(answers) as (port, _):
+        assert unserved(settings(tmp_path, port, ROUTE)) == [NO_ROUTE]
 
 
 def test_what_is_served_is_no_mistake(tmp_path: Path) -> None:
@@ -79,13 +93,13 @@ def test_what_is_served_is_no_mistake(tmp_path: Path) -> None:
         MONITORING: kinds("monitoring.coreos.com/v1", "ServiceMonitor"),
     }
     with cluster(answers) as (port, asked):
-        check_serves(settings(tmp_path, port, {**ROUTE, **MONITOR}))
+        assert unserved(settings(tmp_path, port, {**ROUTE, **MONITOR})) == []
         assert asked == [GATEWAY_API, MONITORING]
 
 
 def test_nothing_is_asked_if_no_such_kind_is_wanted(tmp_path: Path) -> None:
     with cluster({}) as (port, asked):
-        check_serves(settings(tmp_path, port, {}))
+        assert unserved(settings(tmp_path, port, {})) == []
         assert asked == []
 
 
@@ -94,17 +108,17 @@ def test_a_cluster_that_does_not_let_itself_be_asked_is_left_to_the_engine(
     tmp_path: Path, status: int
 ) -> None:
     with cluster({GATEWAY_API: (status, {"kind": "Status", "code": status})}) as (port, asked):
-        check_serves(settings(tmp_path, port, ROUTE))
+        assert unserved(settings(tmp_path, port, ROUTE)) == []
         assert asked == [GATEWAY_API], "asked once, and not again"
 
 
 def test_a_cluster_that_does_not_answer_is_left_to_the_check_before(tmp_path: Path) -> None:
     with cluster({}) as (port, _):
         pass
-    check_serves(settings(tmp_path, port, ROUTE))
+    assert unserved(settings(tmp_path, port, ROUTE)) == []
 
 
 def test_a_kubeconfig_that_cannot_be_read_is_left_to_the_check_before(tmp_path: Path) -> None:
     wanted = settings(tmp_path, 1, ROUTE)
     (tmp_path / "kubeconfig").write_text("token: [hush-hush")
-    check_serves(wanted)
+    assert unserved(wanted) == []

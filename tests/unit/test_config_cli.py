@@ -7,9 +7,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from coder_stack.cli import app
+from coder_stack.cli import command
 from coder_stack.settings import SECRETS, Settings, load
 from sandbox.paths import CHECKOUT
+
+app = command()
 
 TO_COPY = [CHECKOUT / "Pulumi.example.yaml", *sorted(CHECKOUT.glob("examples/*.yaml"))]
 STACK_FILES = sorted({*CHECKOUT.glob("Pulumi.*.yaml"), *TO_COPY})
@@ -118,6 +120,33 @@ def test_another_project_has_its_own_keys(stack_file: Path) -> None:
     assert result.exit_code == 1
     assert "controlPlane.replicas" in result.stderr
     assert "bogus" not in result.stderr
+
+
+def test_F4_the_project_is_that_of_the_pulumi_yaml_beside_the_file(stack_file: Path) -> None:
+    (stack_file.parent / "Pulumi.yaml").write_text("name: mine\nruntime: python\n")
+    stack_file.write_text("config: {mine:controlPlane: {replicas: -1}}")
+    result = run("check", str(stack_file))
+    assert (result.exit_code, "controlPlane.replicas" in result.stderr) == (1, True)
+
+
+def test_F4_keys_of_coder_stack_are_read_in_a_project_of_another_name(stack_file: Path) -> None:
+    """So the examples and the sandbox's file work in a copy that `pulumi new` made."""
+    stack_file.write_text("config: {coder-stack:controlPlane: {replicas: 3}, aws:region: eu}")
+    result = run("check", str(stack_file), "--project", "mine")
+    assert yaml.safe_load(result.stdout)["controlPlane"]["replicas"] == 3
+
+
+def test_F4_keys_that_would_be_ignored_beside_the_projects_own_are_mistakes(
+    stack_file: Path,
+) -> None:
+    stack_file.write_text(
+        "config: {coder-stack:controlPlane: {replicas: 3}, mine:initialPassword: hunter2}"
+    )
+    result = run("check", str(stack_file), "--project", "mine")
+    assert result.exit_code == 1
+    assert "coder-stack:controlPlane: must be mine:controlPlane" in result.stderr
+    assert "set it with: pulumi config set --secret initialPassword\n" in result.stderr
+    assert "hunter2" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from coder_stack.coderd import errors
 from coder_stack.coderd.license_problems import LicenseProblemReason
 from coder_stack.coderd.reasons import Reason
 from coder_stack.conditions import ConditionReason
+from coder_stack.explanations import reference_page
 from sandbox.paths import CHECKOUT
 from tests.unit.docs import table_rows
 
@@ -21,6 +22,11 @@ DOCS = sorted(
 def test_every_reason_is_explained_and_no_other() -> None:
     in_use = {*map(str, Reason), *get_args(LicenseProblemReason), *get_args(ConditionReason)}
     assert set(table_rows("docs/reasons.md")) == in_use
+
+
+def test_the_page_of_reasons_is_current() -> None:
+    page = (CHECKOUT / "docs/reasons.md").read_text()
+    assert page == reference_page(), "run: make docs"
 
 
 def test_reasons_are_in_alphabetical_order_and_each_has_a_next_step() -> None:
@@ -42,6 +48,13 @@ def test_what_the_docs_call_temporary_is_temporary() -> None:
 
 def not_abstract(leaf: type[errors.CoderdError]) -> bool:
     return hasattr(leaf, "reason")
+
+
+@pytest.mark.parametrize("page", ["docs/runbooks.md", "docs/pipelines.md"])
+def test_F7_a_repair_does_not_preview_because_that_fails_while_coderd_is_down(page: str) -> None:
+    repairs = re.findall(r"pulumi up [^`\]\n]*--refresh[^`\]\n]*", (CHECKOUT / page).read_text())
+    assert repairs
+    assert all({"--run-program", "--skip-preview", "--yes"} <= {*each.split()} for each in repairs)
 
 
 def anchors(page: Path) -> set[str]:

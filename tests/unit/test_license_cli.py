@@ -10,9 +10,11 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from coder_stack.cli import app
+from coder_stack.cli import command
 from tests.unit.coderd.fakes import ID, NOW
 from tests.unit.coderd.licenses import license_text
+
+app = command()
 
 
 def current(days: float = 365, grace: float = 30, **others: Any) -> str:

@@ -58,3 +58,18 @@ def test_only_facts_that_are_there_have_a_row() -> None:
     assert "2030-12-30T00:00:00Z" in text
     assert "version" not in text
     assert "tier" not in text
+
+
+def test_F1_how_to_log_in_is_shown_on_80_columns_and_the_password_is_a_command() -> None:
+    outputs = {
+        "accessUrl": "http://coder.coder.svc.cluster.local:80",
+        "admin": {"username": "admin", "email": "admin@example.com"},
+        "adminPassword": "hunter2",
+        "license": {"licenseExpires": "2030-12-30T00:00:00Z"},
+    }
+    text = shown(report.facts(outputs, "sandbox"), width=80)
+    for whole in ("http://coder.coder.svc.cluster.local:80", "admin@example.com"):
+        assert whole in text
+    assert "coder-stack sandbox exec -- coder-stack admin password" in text
+    assert "hunter2" not in text
+    assert "password" not in shown(report.facts({"phase": "Ready"}, "sandbox"))

@@ -92,7 +92,7 @@ def test_B1_every_mistake_is_reported_at_once_with_its_path() -> None:
                 "known fields: annotations, port, tlsPort, type"
             ),
         ),
-        ({"database": {}}, "controlPlane.database.secretName: is required"),
+        ({"database": {}}, "controlPlane.database.secretName: set this or cloudNativePg"),
     ],
 )
 def test_B1_a_mistake_says_what_was_given_and_what_is_allowed(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from coder_stack.settings import (
+    AccessSettings,
     ControlPlaneSettings,
     ProvisionerSettings,
     ProxySettings,
@@ -76,3 +77,22 @@ def test_CP8_nothing_is_hinted_at_where_the_certificate_is_known_to_fit(
 def test_CP8_the_access_url_is_not_where_daemons_connect() -> None:
     plane = ControlPlaneSettings(tls=TLS, access_url="https://coder.test")
     assert len(told(plane, provisioner())) == 1
+
+
+@pytest.mark.parametrize(
+    ("access", "warned"),
+    [
+        ({"ca_bundle": "ca.pem"}, ["access.caBundle"]),
+        ({"allow_insecure": True}, ["access.allowInsecure"]),
+        ({"ca_bundle": "ca.pem", "through_api_server": False}, []),
+        ({"ca_bundle": "ca.pem", "url": "https://coder.test"}, []),
+        ({}, []),
+    ],
+)
+def test_F2_options_for_a_url_are_unused_through_the_api_server(
+    access: dict[str, Any], warned: list[str]
+) -> None:
+    """E.g. in a config of a version that used the access URL by default."""
+    plane = ControlPlaneSettings(access_url="https://coder.test")
+    found = hints(Settings(control_plane=plane, access=AccessSettings(**access)))
+    assert [each.partition(":")[0] for each in found] == warned

@@ -77,6 +77,12 @@ def test_no_value_from_outside_is_pasted_into_a_script(path: Path) -> None:
             assert "${{" not in script
 
 
+def test_F7_the_update_does_not_preview_because_that_fails_while_coderd_is_down() -> None:
+    scripts = [step.get("run", "") for step in named("up")["jobs"]["up"]["steps"]]
+    (update,) = [script.split() for script in scripts if "pulumi up" in script]
+    assert {"--refresh", "--run-program", "--skip-preview", "--yes"} <= {*update}
+
+
 def test_D4_ci_runs_what_people_run() -> None:
     steps = named("ci")["jobs"]["test"]["steps"]
     assert steps[-1] == {"run": "bash .ci/run"}

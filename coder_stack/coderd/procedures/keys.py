@@ -14,6 +14,7 @@ from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, Conflict, KeyRejected, NoAnswer, NotFound
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.console import warn
+from coder_stack.counting import counted
 
 _ATTEMPTS = 3
 
@@ -110,8 +111,9 @@ def _free_name(coderd: Coderd, organization: str, name: str) -> None:
         return
     if daemons := sum(len(each.daemons) for each in listed):
         why = (
-            f"a key of that name is in use by {daemons} live daemon(s) and its material is not in "
-            "this stack; ask for another name or trigger, adopt the key, or stop its daemons."
+            f"a key of that name is in use by {counted(daemons, 'live daemon')} and its material "
+            "is not in this stack; ask for another name or trigger, adopt the key, or stop its "
+            "daemons."
         )
         raise Conflict(f'create provisioner key "{name}"', why)
     _delete(coderd, organization, name)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, Conflict, NotEmpty, NotEntitled
 from coder_stack.coderd.models import KeyRecord, OrganizationRecord
+from coder_stack.counting import counted
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _contents(
     coderd: Coderd, found: OrganizationRecord, keys: tuple[KeyRecord, ...]
 ) -> tuple[str, ...]:
     counts = {"workspace": coderd.workspace_count(found.id), "provisioner key": len(keys)}
-    return tuple(f"{n} {noun}{'s' if n > 1 else ''}" for noun, n in counts.items() if n)
+    return tuple(counted(n, noun) for noun, n in counts.items() if n)
 
 
 def _keys(coderd: Coderd, found: OrganizationRecord) -> tuple[KeyRecord, ...]:

@@ -63,9 +63,8 @@ def _env(want: ControlPlaneSettings) -> list[dict[str, Any]]:
             "CODER_PROMETHEUS_ADDRESS": f"0.0.0.0:{METRICS_PORT}",
         }
     env: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in plain.items()]
-    if want.database:
-        database = want.database
-        env.append(secret_env("CODER_PG_CONNECTION_URL", database.secret_name, database.secret_key))
+    if want.database_secret:
+        env.append(secret_env("CODER_PG_CONNECTION_URL", *want.database_secret))
     if want.replicas > 1:
         env += _relay()
     return env

@@ -1,8 +1,8 @@
-"""Take over objects that a killed run created but could not record, and no others.
+"""Take over objects that a killed run could not record or a destroy has kept, and no others.
 
-Kubernetes refuses to create an object twice, so every run after the kill would fail. Therefore each
-object has an annotation that identifies its resource. A create that finds an object takes it over
-if that annotation is its own; else the create fails. Only creates check, not updates.
+Kubernetes refuses to create an object twice, so every later run would fail. Therefore each object
+has an annotation that identifies its resource. A create that finds an object takes it over if that
+annotation is its own; else the create fails. Only creates check, not updates.
 """
 
 import copy
@@ -20,9 +20,8 @@ from pydantic import Field
 from coder_stack.cluster.client import api_settings
 from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.dynamic.runtime.props import PropsModel
+from coder_stack.naming import OWNER
 
-MARK = "coder-stack/resource"
-"""The annotation that identifies the resource."""
 _LENGTH = 16
 _OK, _NOT_FOUND = 200, 404
 _TIMEOUT = (3.0, 10.0)
@@ -63,7 +62,7 @@ class Ownership:
         metadata = copy.copy(props["metadata"])  # two resources may share one
         assert isinstance(metadata, meta.v1.ObjectMetaArgs), args.name  # noqa: S101
         given = cast("Mapping[str, str] | None", metadata.annotations)
-        metadata.annotations = {**(given or {}), MARK: _mark_of(args.type_, args.name)}
+        metadata.annotations = {**(given or {}), OWNER: mark_of(args.type_, args.name)}
         hooks = pulumi.ResourceHookBinding(before_create=[self.hook])
         options = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(hooks=hooks))
         return pulumi.ResourceTransformationResult({**props, "metadata": metadata}, options)
@@ -83,7 +82,7 @@ def object_path(type_: str, namespace: str | None, name: str) -> str:
     return f"{root}/{version.removeprefix('core/')}/{within}{plural}/{name}"
 
 
-def _mark_of(type_: str, name: str) -> str:
+def mark_of(type_: str, name: str) -> str:
     """Hash stack and resource: the same in every run, and different for any other resource."""
     where = [pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack()]
     return hashlib.sha256(json.dumps([*where, type_, name]).encode()).hexdigest()[:_LENGTH]
@@ -97,12 +96,12 @@ def _hook(cluster: Kubeconfig) -> Callable[[pulumi.ResourceHookArgs], None]:
             return
         where = f" in {wanted.namespace}" if wanted.namespace else ""
         what = f'{args.type.rpartition(":")[2]} "{wanted.name}"{where}'
-        if found.annotations.get(MARK) != wanted.annotations[MARK]:
+        if found.annotations.get(OWNER) != wanted.annotations[OWNER]:
             raise RuntimeError(
                 f"{what} exists and does not belong to this stack: import it (docs/adopt.md), "
                 "delete it, or choose another name."
             )
-        pulumi.log.info(f"{what} was created by an interrupted run; taking it over.")
+        pulumi.log.info(f"{what} was created by an earlier run; taking it over.")
 
     return refuse_foreign
 

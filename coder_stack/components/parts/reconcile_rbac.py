@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from coder_stack.coderd.connection import direct_url
 from coder_stack.naming import reconcile_name
-from coder_stack.settings import Settings
+from coder_stack.settings import CloudNativePg, Settings
 
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
@@ -30,8 +30,13 @@ class Rule:
     names: tuple[str, ...] = ()
 
 
-def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
-    """Return the rules by namespace: all where our objects are, fewer elsewhere."""
+def namespace_rules(
+    settings: Settings, *, kept_databases: bool = False
+) -> Mapping[str, list[Rule]]:
+    """Return the rules by namespace: all where our objects are, fewer elsewhere.
+
+    `kept_databases` says that an earlier config declared a database, which must be found again.
+    """
     plane = settings.control_plane
     own_name = reconcile_name(plane.name)
     others = [*settings.provisioners, *settings.proxies]
@@ -43,6 +48,9 @@ def namespace_rules(settings: Settings) -> Mapping[str, list[Rule]]:
     rules = {namespace: list(_workspace_rules()) for namespace in workspaces}
     rules |= {namespace: [*_workspace_rules(), *_object_rules()] for namespace in own}
     rules[plane.namespace] += _control_plane_rules(settings)
+    if plane.cloud_native_pg or kept_databases:
+        verbs = _database_verbs(plane.cloud_native_pg)
+        rules[plane.namespace].append(Rule("postgresql.cnpg.io", ("clusters",), verbs))
     for namespace in _namespaces_with_budgets(settings):
         rules[namespace].append(Rule("policy", ("poddisruptionbudgets",), _MANAGE))
     for namespace, names in _referenced_secrets(settings).items():
@@ -102,6 +110,13 @@ def _referenced_secrets(settings: Settings) -> Mapping[str, tuple[str, ...]]:
         namespace = each.namespace or settings.control_plane.namespace
         found[namespace] = tuple(sorted({*found.get(namespace, ()), each.name}))
     return found
+
+
+def _database_verbs(want: CloudNativePg | None) -> tuple[str, ...]:
+    """Return the verbs on databases; without one in the config, only to see those kept."""
+    if want is None:
+        return ("list",)
+    return _MANAGE if want.deletion == "delete" else tuple(v for v in _MANAGE if v != "delete")
 
 
 def _control_plane_rules(settings: Settings) -> Iterable[Rule]:

@@ -105,7 +105,7 @@ def ensure_token(
     config: StackConfig,
 ) -> SecretStr:
     """Return the stored token if coderd accepts it and it is the wanted one; else a new one."""
-    ref, target = want.connection.credential, session.connection.target
+    ref, target = want.connection.credential, session.target
     assert isinstance(ref, SecretKeyRef), "check has refused anything else"  # noqa: S101
     account = _account(want)
     declared = operator_secret.declared_password(want.password_secret, config)
@@ -117,13 +117,14 @@ def ensure_token(
     verified = known is not None and declared is not None
     password = None if verified else _generated_password(known, ref) or stored.password
     is_wanted = _is_wanted(stored.account or known, account)
-    for token in _existing_tokens(stored, known, target):
+    for token in _existing_tokens(stored, known, config, target):
         if is_wanted and token_works(session.coderd.with_token(token)):
             content = OperatorSecret(token, password, target, account)
             if content != stored:
                 operator_secret.write(ref, config.kubernetes, content)
             return token
-    former = stored.token if stored.target == target else known.token if known else None
+    is_here = config.canonical(stored.target) == target
+    former = stored.token if is_here else known.token if known else None
     stored = replace(stored, password=password)
     token = operator_secret.renew(session.coderd, ref, config, target, account, stored)
     if former is not None and not is_wanted:
@@ -177,7 +178,8 @@ def _stored(
     if owner and want.owner and owner != want.owner:
         why = "it is another stack's; name another one, or delete it if that stack is gone."
         raise Conflict(f"use {ref.label}", why)
-    if stored.target != want.connection.target and not (owner and want.owner):
+    elsewhere = config.canonical(stored.target) != config.canonical(want.connection.target)
+    if elsewhere and not (owner and want.owner):
         why = f"its token is for {stored.target}; name another one, or delete it if that is gone."
         raise Conflict(f"use {ref.label}", why)
     return stored
@@ -204,12 +206,12 @@ def _generated_password(known: OperatorAccessState | None, ref: SecretKeyRef) ->
 
 
 def _existing_tokens(
-    stored: OperatorSecret, known: OperatorAccessState | None, target: str
+    stored: OperatorSecret, known: OperatorAccessState | None, config: StackConfig, target: str
 ) -> list[SecretStr]:
     """Return the tokens for this coderd in the Secret and in an old state."""
-    in_secret = stored.token if stored.target == target else None
-    in_state = known.token if known is not None and known.connection.target == target else None
-    return [token for token in (in_secret, in_state) if token is not None]
+    places = [(stored.target, stored.token)]
+    places += [(known.connection.target, known.token)] if known is not None else []
+    return [token for where, token in places if token and config.canonical(where) == target]
 
 
 def _is_wanted(was: Account | OperatorAccessState | None, account: Account) -> bool:

@@ -29,7 +29,8 @@ def created_token(known: OperatorAccessState, config: StackConfig) -> SecretStr 
         stored = operator_secret.read(ref, config.kubernetes)
     except (SecretAbsent, CoderdError):
         return None
-    return stored.token if stored.target == known.connection.target else None
+    is_here = config.canonical(stored.target) == config.canonical(known.connection.target)
+    return stored.token if is_here else None
 
 
 def remove_former_token(
@@ -43,7 +44,8 @@ def remove_former_token(
 
     At another coderd it stays valid, because the rest of this run deletes objects there.
     """
-    ref, same_target = known.connection.credential, old.connection.target == want.connection.target
+    ref = known.connection.credential
+    same_target = old.target == config.canonical(want.connection.target)
     same_secret = want.make_token and ref in (None, want.connection.credential)
     if former is None or (same_target and same_secret):
         return

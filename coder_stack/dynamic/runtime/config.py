@@ -13,7 +13,7 @@ from pydantic import SecretStr, ValidationError
 from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.coderd.connection import Connection, direct_url
 from coder_stack.coderd.errors import InvalidConnection
-from coder_stack.config_keys import CONFIG
+from coder_stack.config_keys import CONFIG, namespace_in
 from coder_stack.dynamic.runtime.props import PropsModel
 from coder_stack.naming import CODERD_NAME, CODERD_NAMESPACE
 
@@ -24,25 +24,41 @@ class StackConfig(PropsModel):
     token: SecretStr | None = None
     initial_password: SecretStr | None = None
     kubernetes: Kubeconfig = Kubeconfig()
-    target: str = ""
-    """The coderd that the config's credentials are for; empty if the config names none."""
+    targets: tuple[str, ...] = ()
+    """The coderd that the config's credentials are for, by every name that the config has for it.
+
+    The first is the one that the program uses. Empty if the config names none.
+    """
+    namespace: str = CONFIG
+    """Where the keys are: `coder-stack`, or the name of a project that is this program."""
 
     @classmethod
-    def read(cls, get: Callable[[str], str | None]) -> "StackConfig":
+    def read(cls, get: Callable[[str], str | None], project: str = CONFIG) -> "StackConfig":
         """Parse Pulumi's config, in which every value is text."""
-        token, password = get(f"{CONFIG}:token"), get(f"{CONFIG}:initialPassword")
+        namespace = namespace_in(project, lambda key: get(key) is not None)
+        token, password = get(f"{namespace}:token"), get(f"{namespace}:initialPassword")
         try:
-            kubernetes = Kubeconfig.model_validate(_mapping(get(f"{CONFIG}:kubernetes")))
+            kubernetes = Kubeconfig.model_validate(_mapping(get(f"{namespace}:kubernetes")))
         except ValidationError:
             kubernetes = Kubeconfig()  # the program reports what is wrong in it
         return cls(
             token=SecretStr(token) if token else None,
             initial_password=SecretStr(password) if password else None,
             kubernetes=kubernetes,
-            target=_configured_target(
-                _mapping(get(f"{CONFIG}:access")), _mapping(get(f"{CONFIG}:controlPlane"))
+            targets=_configured_targets(
+                _mapping(get(f"{namespace}:access")), _mapping(get(f"{namespace}:controlPlane"))
             ),
+            namespace=namespace,
         )
+
+    @property
+    def target(self) -> str:
+        """Return the program's name of that coderd; empty if the config names none."""
+        return self.targets[0] if self.targets else ""
+
+    def canonical(self, target: str) -> str:
+        """Return one name for all targets that are the config's coderd; others as they are."""
+        return self.target if target in self.targets else target
 
 
 def url_target(url: str) -> str:
@@ -58,18 +74,22 @@ def service_target(namespace: str, service: str) -> str:
     return f"service {namespace}/{service}"
 
 
-def _configured_target(access: dict[str, Any], plane: dict[str, Any]) -> str:
-    url: object = direct_url(
-        access.get("url"),
-        plane.get("accessUrl"),
-        through_api_server=bool(access.get("throughApiServer")),
-    )
-    if isinstance(url, str):
-        return url_target(url)
+def _configured_targets(access: dict[str, Any], plane: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of coderd: `access.url` alone, or its Service and its access URL.
+
+    A stack may move between those two and keep its token, also in a destroy without the program.
+    """
     if not access and not plane:
-        return ""
+        return ()
+    own, public = access.get("url"), plane.get("accessUrl")
+    if isinstance(own, str):
+        return (url_target(own),)
     namespace = str(plane.get("namespace", CODERD_NAMESPACE))
-    return service_target(namespace, str(plane.get("name", CODERD_NAME)))
+    service = service_target(namespace, str(plane.get("name", CODERD_NAME)))
+    if not isinstance(public, str):
+        return (service,)
+    url: object = direct_url(None, public, through_api_server=access.get("throughApiServer"))
+    return (service, url_target(public)) if url is None else (url_target(public), service)
 
 
 def _mapping(text: str | None) -> dict[str, Any]:

@@ -133,7 +133,8 @@ class OperatorToken:
                 return None, f"{ref.label}: {absent}"
             why = "does not exist; `pulumi up` makes it, unless the token is yours: then create it."
             return None, f"{ref.label} {why}"
-        self._refuse_other_target(secret.target if secret.account else self.config.target)
+        target = self.config.canonical(secret.target) if secret.account else self.config.target
+        self._refuse_other_target(target)
         if secret.token is None:
             return None, f"{ref.label} holds none yet; `pulumi up` makes one."
         return secret.token, ""

@@ -8,27 +8,25 @@ the engine deletes anything, and not at all in a destroy.
 
 import threading
 
-from coder_stack.dynamic.runtime.session import ConnectionProps
-
 
 class Declared:
-    """Declared names of one kind of object, by target; thread-safe."""
+    """Declared names of one kind of object, by the target of a session; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._names: dict[str, set[str]] = {}
 
-    def add(self, connection: ConnectionProps, name: str) -> None:
+    def add(self, target: str, name: str) -> None:
         """Record a name."""
         with self._lock:
-            self._names.setdefault(connection.target, set()).add(name)
+            self._names.setdefault(target, set()).add(name)
 
-    def any(self, connection: ConnectionProps) -> bool:
+    def any(self, target: str) -> bool:
         """Tell whether any name is declared for that coderd."""
         with self._lock:
-            return bool(self._names.get(connection.target))
+            return bool(self._names.get(target))
 
-    def has(self, connection: ConnectionProps, name: str) -> bool:
+    def has(self, target: str, name: str) -> bool:
         """Tell whether this name is declared for that coderd."""
         with self._lock:
-            return name in self._names.get(connection.target, set())
+            return name in self._names.get(target, set())

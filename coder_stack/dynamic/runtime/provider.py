@@ -5,6 +5,7 @@ resource file subclasses one and says what is true of one object, on typed model
 reference to the class and nothing of an instance. Four threads share one instance.
 """
 
+import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 from coder_stack.coderd.errors import CoderdError
 from coder_stack.coderd.reasons import Reason
+from coder_stack.config_keys import CONFIG, IN_USE
 from coder_stack.console import warn
 from coder_stack.descriptors import Descriptor
 from coder_stack.dynamic.runtime.check import CheckRequest, check
@@ -55,7 +57,8 @@ class Provider(dynamic.ResourceProvider):
     def configure(self, req: dynamic.ConfigureRequest) -> None:
         """Read the stack's config, once per process and before anything else."""
         one_sentence_errors()
-        self._config = StackConfig.read(req.config.get)
+        self._config = StackConfig.read(req.config.get, os.environ.get("PULUMI_PROJECT", CONFIG))
+        IN_USE.namespace = self._config.namespace
 
     def is_due(self, olds: Props, news: Props) -> bool:
         """Tell whether an update is due though no input changed. Not asked while any is unknown."""

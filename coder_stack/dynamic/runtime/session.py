@@ -104,6 +104,11 @@ class Session:
     source: OperatorToken
 
     @property
+    def target(self) -> str:
+        """Name the coderd that it leads to, the same for all its addresses in the config."""
+        return self.source.target
+
+    @property
     def token(self) -> SecretStr | None:
         """Return the operator's token; None if there is none now."""
         try:
@@ -203,8 +208,8 @@ class Sessions:
         `may_renew`: log in for another token if coderd refuses the stored one. Never for a read.
         """
         shared = self._of(connection, config)
-        target = connection.target
-        old = state.get("token") if _target_in(state) == target else None
+        target = config.canonical(connection.target)
+        old = state.get("token") if config.canonical(_target_in(state)) == target else None
 
         def renew(ref: SecretKeyRef, stored: OperatorSecret) -> SecretStr:
             account = stored.account

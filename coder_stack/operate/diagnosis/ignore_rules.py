@@ -26,17 +26,20 @@ def expired(rules: Iterable[IgnoreRule], today: date) -> tuple[ExpiredRule, ...]
 
 def apply(
     rules: Sequence[IgnoreRule], finding: Finding, today: date
-) -> list[tuple[Finding, str | None]]:
-    """Split the finding by the reason why a part does not count; None for the part that does."""
+) -> list[tuple[Finding, IgnoreRule | None]]:
+    """Split the finding by the rule that covers a part of it; None for the part that counts."""
     active = _active(rules, finding, today)
-    whole = next((rule.reason for rule in active if not rule.properties), None)
+    whole = next((rule for rule in active if not rule.properties), None)
     if whole is not None or not finding.properties:
         return [(finding, whole)]
-    parts: dict[str | None, list[Difference]] = {}
+    parts: list[tuple[IgnoreRule | None, list[Difference]]] = []
     for each in finding.properties:
-        reason = next((r.reason for r in active if _covers(r.properties, each.path)), None)
-        parts.setdefault(reason, []).append(each)
-    return [(finding.with_properties(tuple(part)), reason) for reason, part in parts.items()]
+        rule = next((r for r in active if _covers(r.properties, each.path)), None)
+        part = next((part for other, part in parts if other == rule), None)
+        if part is None:
+            parts.append((rule, part := []))
+        part.append(each)
+    return [(finding.with_properties(tuple(part)), rule) for rule, part in parts]
 
 
 def ignored_urns(rules: Sequence[IgnoreRule], run: EngineRun, today: date) -> tuple[str, ...]:

@@ -4,12 +4,21 @@ from coder_stack.descriptors.descriptor import few
 from coder_stack.operate.diagnosis.findings import Finding
 from coder_stack.operate.diagnosis.values import keys_of
 
+DATABASE_TYPE = "kubernetes:postgresql.cnpg.io/v1:Cluster"
+
+
+def is_lost_database(type_: str, kind: str, origin: str) -> bool:
+    """Tell whether somebody deleted coderd's database: an update creates an empty one."""
+    return (type_, kind, origin) == (DATABASE_TYPE, "missing", "refresh")
+
 
 def kubernetes_cause(finding: Finding) -> str | None:
     """Say what happened to it, by its kind and the name that `kubectl` shows."""
     thing = f"{finding.resource} `{_own_name(finding)}`"
     if finding.origin == "plan":
         return _of_plan(finding, thing)
+    if is_lost_database(finding.type, finding.kind, finding.origin):
+        return f"{thing}, coderd's database, was deleted in the cluster with its data."
     if finding.kind == "missing":
         return f"{thing} was deleted in the cluster."
     if finding.resource == "Secret" and any(_top(p) in _DATA for p in finding.paths):
@@ -62,7 +71,7 @@ def _of_plan(finding: Finding, thing: str) -> str | None:
 
 
 def _own_name(finding: Finding) -> str:
-    for facts in (finding.recorded, finding.actual):
+    for facts in (finding.declared, finding.actual):
         metadata = facts.get("metadata")
         if isinstance(metadata, dict) and "name" in metadata:
             return str(metadata["name"])  # pyright: ignore[reportUnknownArgumentType]

@@ -44,6 +44,8 @@ class Step:
     new: Properties | None
     paths: Mapping[str, bool]
     parent: str = ""
+    custom: bool = True
+    """False for a component, which is nothing but its children."""
 
     @classmethod
     def from_event(cls, event: StepEventMetadata) -> "Step":
@@ -60,6 +62,7 @@ class Step:
             new=Properties.from_state(event.new),
             paths=paths,
             parent=state.parent if state else "",
+            custom=state is None or state.custom is not False,
         )
 
     @property
@@ -94,6 +97,20 @@ class EngineRun:
     deletes: int = 0
     replaces: int = 0
     """Does not count keys that are rotated for their age."""
+
+    @property
+    def creates(self) -> int:
+        """Count planned creates, without those that repair what the refresh found missing."""
+        missing = {urn for urn, step in self.refreshed.items() if step.new is None}
+        return sum(
+            step.custom and step.op == OpType.CREATE.value and urn not in missing
+            for urn, step in self.planned.items()
+        )
+
+    @property
+    def empty(self) -> bool:
+        """Whether the state had no resource to refresh: destroyed, or never deployed."""
+        return not self.refreshed
 
 
 def read_events(events: Iterable[EngineEvent]) -> EngineRun:

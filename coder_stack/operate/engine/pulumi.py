@@ -1,31 +1,40 @@
 """Run `pulumi preview`, `up` and `stack output` on the stacks of a project.
 
-Uses the Automation API's command and events, with the local program (dynamic providers do not work
-in inline programs). Every command names its stack, because `pulumi stack select` would change the
-selection of the user's shell. Never asks Pulumi for secrets.
+Uses the Automation API's events, with the local program (dynamic providers do not work in inline
+programs). Every command names its stack, because `pulumi stack select` would change the selection
+of the user's shell. Never asks Pulumi for secrets. process.py runs the command.
 """
 
 import json
+import os
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import yaml
 from pulumi.automation import PulumiCommand
 from pulumi.automation.errors import CommandError, InvalidVersionError
 from pulumi.automation.events import EngineEvent
 
-from coder_stack.operate.engine.errors import LockedError, OperationError, operation_error
+from coder_stack.operate.engine import process
+from coder_stack.operate.engine.activity import Activity
+from coder_stack.operate.engine.errors import (
+    LockedError,
+    OperationError,
+    UnknownStackError,
+    operation_error,
+)
 from coder_stack.operate.engine.events import EngineRun, read_events
 from coder_stack.operate.engine.locks import lock_folder, raise_if_locked
+from coder_stack.operate.report.model import LastUpdate
 
-# Enables --event-log, as the Automation API itself does.
-_ENABLE_EVENT_LOG = {"PULUMI_DEBUG_COMMANDS": "true"}
+# As the Automation API itself does; the second one enables --event-log.
+_ENVIRONMENT = {"PULUMI_AUTOMATION_API": "true", "PULUMI_DEBUG_COMMANDS": "true"}
 _STACK_URN = "urn:pulumi:*::*::pulumi:pulumi:Stack::*"
 _LOCK_RETRY_SECONDS = 3.0
 
@@ -33,9 +42,13 @@ _LOCK_RETRY_SECONDS = 3.0
 class AbortedError(OperationError):
     """The engine aborted the operation; `run` holds everything up to the abort."""
 
-    def __init__(self, message: str, run: EngineRun) -> None:
-        super().__init__(message)
+    def __init__(self, cause: OperationError, run: EngineRun) -> None:
+        super().__init__(str(cause), cause.remedy, cause.command)
         self.run = run
+
+
+def _unwatched(stack: str, phase: str, detail: str) -> None:
+    """Show no progress."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +56,22 @@ class Project:
     """A folder with a Pulumi.yaml, and the `pulumi` command on PATH."""
 
     folder: Path
-    command: PulumiCommand
+    watch: Callable[[str, str, str], None] = _unwatched
+    """Called several times a second with a stack's name, phase and detail."""
 
     @classmethod
     def at(cls, folder: Path) -> "Project":
         """Raise OperationError if the command is missing or has the wrong version."""
         try:
-            return cls(folder, PulumiCommand())
+            PulumiCommand()
         except (OSError, InvalidVersionError, CommandError) as error:
             problem = "is not on PATH" if isinstance(error, OSError) else "has the wrong version"
-            raise OperationError(f"The command pulumi {problem}; see docs/toolchain.md.") from None
+            raise OperationError(
+                f"The command pulumi {problem}.",
+                "Install the Pulumi CLI (docs/toolchain.md), or use the sandbox's.",
+                "coder-stack sandbox exec -- coder-stack drift",
+            ) from None
+        return cls(folder)
 
     @cached_property
     def backend(self) -> str:
@@ -73,21 +92,53 @@ class Project:
 
     def stack_names(self) -> list[str]:
         """Return the names of all stacks of this project in the backend."""
-        return sorted(str(each["name"]) for each in json.loads(self.run("stack", "ls", "--json")))
+        return sorted(str(each["name"]) for each in self._stacks())
+
+    def selected_stack(self) -> str:
+        """Return the stack that Pulumi itself would take; raise OperationError without one."""
+        # As in Pulumi, the variable outweighs `pulumi stack select`, even if it is empty.
+        selected = os.environ.get("PULUMI_STACK")
+        if selected is None:
+            selected = next((str(each["name"]) for each in self._stacks() if each["current"]), "")
+        if not selected:
+            names = ", ".join(self.stack_names())
+            raise OperationError(
+                "No stack is selected; choose one with --stack or `pulumi stack select`, or take "
+                f"--all. Stacks of this project: {names or 'none yet; see `pulumi stack init`'}."
+            )
+        return selected
 
     def run(self, *arguments: str) -> str:
         """Return the output of a command; raise OperationError if it fails."""
-        try:
-            return self.call(arguments)
-        except CommandError as error:
-            raise operation_error(str(error)) from None
+        done = self.call(arguments)
+        if done.code:
+            raise self.error(done)
+        return done.stdout
 
-    def call(self, arguments: Sequence[str], env: Mapping[str, str] | None = None) -> str:
-        """Return the output of a command; raise Pulumi's own CommandError if it fails."""
+    def call(
+        self, arguments: Sequence[str], *, cancel: str = "", poll: Callable[[], None] | None = None
+    ) -> process.Completed:
+        """Run a command to its end; raise OperationError only if it cannot be started."""
+        command = ("pulumi", "--non-interactive", *arguments)
+        env = {**os.environ, **_ENVIRONMENT}
         try:
-            return self.command.run([*arguments], str(self.folder), env or {}).stdout
+            return process.run(command, cwd=self.folder, env=env, cancel=cancel, poll=poll)
         except OSError as error:
-            raise OperationError(f"Cannot work in {self.folder}: {error.strerror}.") from None
+            raise OperationError(
+                f"Cannot work in {self.folder}: {error.strerror}.",
+                "Give the project's folder with --cwd.",
+                "coder-stack drift --cwd FOLDER",
+            ) from None
+
+    def error(self, done: process.Completed, diagnostics: Iterable[str] = ()) -> OperationError:
+        """Return the error that explains a failed command."""
+        cause = operation_error(f"{done.stderr}\n{done.stdout}", diagnostics)
+        if isinstance(cause, UnknownStackError):
+            return UnknownStackError(cause.stack, self.stack_names())
+        return cause
+
+    def _stacks(self) -> list[dict[str, Any]]:
+        return json.loads(self.run("stack", "ls", "--json"))
 
 
 @dataclass(frozen=True)
@@ -128,27 +179,53 @@ class StackEngine:
             time.sleep(_LOCK_RETRY_SECONDS)
             self.project.run(*command)
 
+    def last_update(self) -> LastUpdate | None:
+        """Return the last operation that wrote outputs; None if the backend keeps no history."""
+        command = ("stack", "history", "--json", "--page-size", "20", "--stack", self.name)
+        listed: list[dict[str, Any]] = json.loads(self.project.run(*command) or "[]") or []
+        written = [each for each in listed if each.get("kind") in ("update", "refresh")]
+        if not written:
+            return None
+        newest = written[0]
+        return LastUpdate(
+            at=newest.get("endTime") or newest["startTime"],
+            kind=newest["kind"],
+            succeeded=newest.get("result") == "succeeded",
+        )
+
     def outputs(self) -> dict[str, Any]:
         """Return the outputs of the last update; secrets are masked."""
         return json.loads(self.project.run("stack", "output", "--json", "--stack", self.name))
 
     def _operation(self, *arguments: str) -> EngineRun:
+        cancel = "" if arguments[0] == "preview" else f"pulumi cancel --stack {self.name}"
         with tempfile.TemporaryDirectory(prefix="coder-stack-") as folder:
             log = Path(folder) / "events"
             options = ("--stack", self.name, "--color", "never", "--event-log", str(log))
             command = (*arguments, "--refresh", "--run-program=true", *options)
-            try:
-                self.project.call(command, _ENABLE_EVENT_LOG)
-            except CommandError as error:
-                run = read_events(_read_log(log))
-                cause = operation_error(str(error), run.errors)
+            log.touch()
+            with log.open() as events:
+                poll = partial(self._show_progress, Activity(arguments[0]), events)
+                done = self.project.call(command, cancel=cancel, poll=poll)
+            run = read_events(_read_log(log))
+            if done.code:
+                cause = self.project.error(done, run.errors)
                 if isinstance(cause, LockedError):
-                    raise cause from None
-                raise AbortedError(str(cause), run) from None
-            return read_events(_read_log(log))
+                    raise cause
+                raise AbortedError(cause, run)
+            return run
+
+    def _show_progress(self, activity: Activity, log: IO[str]) -> None:
+        while True:
+            begin = log.tell()
+            line = log.readline()
+            if not line.endswith("\n"):
+                log.seek(begin)  # the engine is still writing it
+                break
+            activity.read(line)
+        self.project.watch(self.name, activity.phase, activity.detail)
 
 
 def _read_log(log: Path) -> list[EngineEvent]:
-    lines = log.read_text().splitlines() if log.exists() else []
     event: Any = EngineEvent
-    return [event.from_json(json.loads(line)) for line in lines]
+    return [event.from_json(json.loads(line)) for line in log.read_text().splitlines()]

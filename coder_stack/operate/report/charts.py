@@ -1,31 +1,45 @@
 """Geometry of the charts on the HTML page, in per cent of their width. Pure.
 
 page/report.html.jinja draws them as inline SVG with relative lengths, so a chart fits any screen
-and its text keeps its size.
+and its text keeps its size. Labels are placed for the narrowest screen: a word without room inside
+its segment stands above it, and a narrow chart leaves out the minor ticks.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 from coder_stack.conditions import Condition
 from coder_stack.operate.report.model import KeyAge, LicenseDates
-from coder_stack.operate.report.wording import as_utc
+from coder_stack.operate.report.sentences import as_utc
+from coder_stack.operate.report.view import Tone
 
-Tone = Literal["ok", "warn", "bad", "calm"]
+STATUS_TONES: dict[str, Tone] = {"True": "ok", "False": "bad", "Unknown": "warn"}
 _ROTATE_SOON = 0.8
-_MARGIN = 0.12
+_ROOM_FOR_A_WORD = 14.0
+# Gives the first and the last segment room for their words.
+_MARGIN = 0.22
 _MAX_TICKS = 5
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A coloured part of a bar."""
+    """A coloured part of a bar, and the word on it."""
 
     tone: Tone
     start: float
     width: float
+    label: str = ""
+
+    @property
+    def middle(self) -> float:
+        """Return where its word stands."""
+        return round(self.start + self.width / 2, 2)
+
+    @property
+    def has_room(self) -> bool:
+        """Return whether its word fits inside, on a phone too."""
+        return self.width >= _ROOM_FOR_A_WORD
 
 
 @dataclass(frozen=True)
@@ -34,13 +48,18 @@ class Tick:
 
     at: float
     label: str
+    minor: bool
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The license from before today to after the last date: valid, in grace, expired."""
+    """The license from before today to after the last date: valid, in grace, ended.
+
+    `warned` is the time before the grace period in which reports warn.
+    """
 
     segments: tuple[Segment, ...]
+    warned: Segment | None
     ticks: tuple[Tick, ...]
     today: float
 
@@ -54,25 +73,43 @@ class Bar:
     limit: float | None
 
 
+@dataclass(frozen=True)
+class _Axis:
+    first: datetime
+    last: datetime
+
+    def at(self, moment: datetime) -> float:
+        share = (moment - self.first) / (self.last - self.first)
+        return round(100 * min(max(share, 0), 1), 2)
+
+    def segment(self, tone: Tone, start: datetime, end: datetime, label: str = "") -> Segment:
+        at = self.at(start)
+        return Segment(tone, at, round(self.at(end) - at, 2), label)
+
+
 def timeline(license_dates: LicenseDates, today: datetime) -> Timeline | None:
     """Return None if there is no date to draw."""
     known = (license_dates.license_expires, license_dates.exp)
     dates = sorted(as_utc(moment) for moment in known if moment is not None)
     if not dates:
         return None
-    now = as_utc(today)
-    first, last = min(now, dates[0]), max(now, dates[-1])
+    now, begin, end = as_utc(today), dates[0], dates[-1]
+    first, last = min(now, begin), max(now, end)
     margin = max(last - first, timedelta(days=1)) * _MARGIN
-    first, last = first - margin, last + margin
-
-    def at(moment: datetime) -> float:
-        return round(100 * (moment - first) / (last - first), 2)
-
-    grace, end = at(dates[0]), at(dates[-1])
-    valid, in_grace = Segment("ok", 0.0, grace), Segment("warn", grace, end - grace)
-    segments = (valid, in_grace, Segment("bad", end, 100 - end))
-    ticks = tuple(Tick(at(day), label) for day, label in _ticks(first, last))
-    return Timeline(segments, ticks, at(now))
+    axis = _Axis(first - margin, last + margin)
+    parts = [
+        axis.segment("ok", axis.first, begin, "valid"),
+        axis.segment("warn", begin, end, "grace"),
+        axis.segment("bad", end, axis.last, "ended"),
+    ]
+    if license_dates.exp is None:  # nobody knows when grace ends
+        parts[1:] = [axis.segment("warn", begin, axis.last, "grace")]
+    warned = None
+    if license_dates.license_expires is not None and license_dates.warn_days:
+        start = begin - timedelta(days=min(license_dates.warn_days, (begin - axis.first).days))
+        warned = axis.segment("calm", start, begin)
+    segments = tuple(part for part in parts if part.width > 0)
+    return Timeline(segments, warned, tuple(_ticks(axis)), axis.at(now))
 
 
 def age_bar(key: KeyAge, oldest: int) -> Bar | None:
@@ -90,30 +127,29 @@ def age_bar(key: KeyAge, oldest: int) -> Bar | None:
 
 def shares(conditions: Iterable[Condition]) -> tuple[Segment, ...]:
     """Return one bar: the shares of conditions that are True, False and Unknown."""
-    statuses = [condition.status for condition in conditions]
+    statuses: list[str] = [condition.status for condition in conditions]
     segments: list[Segment] = []
     start = 0.0
-    tones: dict[str, Tone] = {"True": "ok", "False": "bad", "Unknown": "calm"}
-    for status, tone in tones.items():
-        if count := statuses.count(status):  # pyright: ignore[reportArgumentType]
+    for status, tone in STATUS_TONES.items():
+        if count := statuses.count(status):
             width = _percent(count, len(statuses))
-            segments.append(Segment(tone, start, width))
+            segments.append(Segment(tone, start, width, f"{count} {status}"))
             start += width
     return tuple(segments)
 
 
-def _ticks(first: datetime, last: datetime) -> Iterable[tuple[datetime, str]]:
+def _ticks(axis: _Axis) -> Iterable[Tick]:
     """Spread a few days evenly over the axis, none of them close to its ends."""
-    days = max((last - first).days, 1)
-    step = -(-days // (_MAX_TICKS + 1))
-    start = (first + timedelta(days=max(step // 2, 1))).replace(
+    days = max((axis.last - axis.first).days, 1)
+    step = timedelta(days=-(-days // (_MAX_TICKS + 1)))
+    day = (axis.first + max(step / 2, timedelta(days=1))).replace(
         hour=0, minute=0, second=0, microsecond=0
     )
-    with_year = days > 300
     for number in range(_MAX_TICKS):
-        day = start + timedelta(days=step * number)
-        if first < day < last - timedelta(days=step / 3):
-            yield day, f"{day:%b %Y}" if with_year else f"{day.day} {day:%b}"
+        if axis.first + step / 3 < day < axis.last - step / 3:
+            label = f"{day:%b %Y}" if days > 300 else f"{day.day} {day:%b}"
+            yield Tick(axis.at(day), label, minor=number % 2 == 1)
+        day += step
 
 
 def _percent(part: float, whole: float) -> float:

@@ -5,24 +5,31 @@ cell, open a tag, format text, or mention a person. GitHub allows 65 536 charact
 past `limit` the page leaves out properties, then rows, and says so.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from coder_stack.conditions import Condition
-from coder_stack.operate.report.model import ExpiredRule, Report, ResourceReport
-from coder_stack.operate.report.wording import (
-    as_utc,
-    counted,
-    days_between,
-    drifted,
-    failing_conditions,
-    headline,
-    ignored,
-    overall_result,
-    shown_values,
-    summary,
-)  # fmt: skip
+from coder_stack.counting import counted
+from coder_stack.operate.report.model import (
+    ExpiredRule,
+    NextStep,
+    Report,
+    ReportedCondition,
+    ResourceReport,
+)
+from coder_stack.operate.report.summary import headline, overall_result, result_words
+from coder_stack.operate.report.view import (
+    Conditions,
+    Findings,
+    Notice,
+    StackView,
+    daemons,
+    label,
+    short_type,
+    values,
+    view_of,
+)
 
-_ICONS = {"clean": "✅", "drift": "⚠️", "error": "❌"}
+_ICONS = {"clean": "✅", "drift": "⚠️", "error": "❌", "recorded": "🕓"}
+_TONE_ICONS = {"bad": "❌", "warn": "⚠️"}
 _ESCAPES = {ord(char): f"&#{ord(char)};" for char in "&<>\"'`|*_[]~\\$!#:"}
 _LINE_BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "↵")
 _MAX_VALUE_LENGTH = 300
@@ -31,66 +38,117 @@ _MAX_ROWS = 20
 
 def render(reports: Sequence[Report], *, limit: int = 60_000) -> str:
     """Return the page, shortened if it is longer than `limit`."""
-    full = _page(reports, _properties, rows=None)
-    if len(full) <= limit:
-        return full
-    short = _page(reports, _property_count, rows=_MAX_ROWS)
-    if len(short) <= limit:
-        return short
-    return f"{_title(reports)}\n\nToo long to show here.\n"[:limit]
+    views = [view_of(report) for report in reports]
+    title = f"## {_ICONS[overall_result(reports)]} {_text(headline(reports))}"
+    for rows in (None, _MAX_ROWS):
+        page = "".join(f"{part}\n\n" for part in (title, *_parts(views, rows)) if part)
+        if len(page) <= limit:
+            return page
+    return f"{title}\n\nToo long to show here.\n"[:limit]
 
 
-def _page(
-    reports: Sequence[Report], details: Callable[[Sequence[ResourceReport]], str], rows: int | None
-) -> str:
-    parts = [_title(reports)]
-    for report in reports:
-        parts += [
-            f"### {_ICONS[report.result]} {_code(report.stack)}",
-            _text(summary(report)),
-            _resources(
-                drifted(report)[:rows], left_out=len(drifted(report)[rows:] if rows else ())
-            ),
-            details(drifted(report)),
-            _conditions(failing_conditions(report)),
-            _expired(report.expired_rules),
-            _ignored(ignored(report)[:rows]),
-            _license(report),
-            f"Checked {as_utc(report.checked_at):%Y-%m-%d %H:%M} UTC.",
-        ]
-    return "".join(f"{part}\n\n" for part in parts if part)
+def _parts(views: Iterable[StackView], rows: int | None) -> Iterable[str]:
+    """Yield the parts of the page; with a limit of rows, properties are only counted."""
+    for view in views:
+        words = ", ".join(filter(None, (result_words(view.result), view.readiness)))
+        yield f"### {_ICONS[view.result]} {_code(view.stack)}: {words}"
+        yield _text(f"{view.summary} {view.basis}")
+        yield from (_notice(each) for each in view.notices)
+        for findings in view.findings:
+            yield from _findings(findings, rows)
+        yield _expired(view.expired_rules)
+        yield from _conditions(view.conditions)
+        yield _facts(view)
+        yield _text(f"Report of {view.written}.")
 
 
-def _title(reports: Sequence[Report]) -> str:
-    return f"## {_ICONS[overall_result(reports)]} {_text(headline(reports))}"
+def _notice(notice: Notice) -> str:
+    icon = _TONE_ICONS.get(notice.tone, "")
+    lines = [f"> {icon} **{_text(notice.title)}.** {_text(notice.text)}", _next(notice.next_step)]
+    return "\n>\n> ".join(filter(None, lines))
 
 
-def _resources(resources: Sequence[ResourceReport], left_out: int) -> str:
-    rows = [
-        (_code(resource.name), _short_type(resource.type), resource.kind, _text(resource.cause))
-        for resource in resources
+def _next(step: NextStep | None) -> str:
+    return f"Next: {_text(step.text)} {_code(step.command)}" if step else ""
+
+
+def _findings(findings: Findings, rows: int | None) -> Iterable[str]:
+    yield f"**{findings.title}**"
+    groups = findings.groups[:rows]
+    cells = [
+        (
+            _text(group.cause),
+            f"{label(group.resources[0])}",
+            _named(group.resources),
+            _next(group.next_step) or "-",
+        )
+        for group in groups
     ]
-    table = _table(("Resource", "Type", "Kind", "Cause"), rows)
-    return f"{table}\n\n… and {counted(left_out, 'resource')} more." if left_out else table
+    yield _table(("Cause", "Kind", "Resource", "Next step"), cells)
+    if left_out := len(findings.groups) - len(groups):
+        yield f"… and {counted(left_out, 'cause')} more."
+    resources = [each for group in findings.groups for each in group.resources]
+    yield from _details(resources) if rows is None else [_count(resources)]
 
 
-def _properties(resources: Sequence[ResourceReport]) -> str:
-    rows = [
-        (_code(resource.name), _code(each.path), *(_value(value) for value in shown_values(each)))
+def _named(resources: Sequence[ResourceReport]) -> str:
+    first = resources[0]
+    if len(resources) > 1:
+        return counted(len(resources), "resource")
+    return f"{_code(first.name)} {_code(short_type(first))}"
+
+
+def _details(resources: Sequence[ResourceReport]) -> Iterable[str]:
+    """Yield the differing fields, and each resource with its URN and why it is as it is."""
+    fields = [
+        (_code(resource.name), _code(each.path), *(_value(sides.get(word)) for word in _SIDES))
         for resource in resources
         for each in resource.properties
+        for sides in [dict(values(each))]
     ]
-    title = f"{counted(len(rows), 'field')}, recorded and actual"
-    return _folded(title, _table(("Resource", "Field", "Recorded", "Actual"), rows))
+    titles = ("Resource", "Field", *(word.capitalize() for word in _SIDES))
+    words = f"{counted(len(fields), 'field')}: actual, recorded and wanted"
+    yield _folded(words, _table(titles, fields))
+    rows = [
+        (_code(each.urn), _code(each.type), label(each), _text(each.cause), _why(each))
+        for each in resources
+    ]
+    table = _table(("URN", "Type", "Kind", "Cause", "Left or ignored because"), rows)
+    yield _folded(counted(len(rows), "resource"), table)
 
 
-def _property_count(resources: Sequence[ResourceReport]) -> str:
+_SIDES = ("actual", "recorded", "wanted")
+
+
+def _why(resource: ResourceReport) -> str:
+    if resource.ignored_by is not None:
+        until = f" (until {resource.ignored_until})" if resource.ignored_until else ""
+        return f"{_text(resource.ignored_by)}{until}"
+    return _text(resource.left_because or "-")
+
+
+def _count(resources: Sequence[ResourceReport]) -> str:
     count = sum(len(resource.properties) for resource in resources)
     return f"{counted(count, 'field')} left out: too long to show here." if count else ""
 
 
-def _conditions(conditions: Sequence[Condition]) -> str:
+def _conditions(conditions: Conditions) -> Iterable[str]:
+    if ready := conditions.ready:
+        words = f"{ready.status} ({_code(ready.reason)}) {_text(ready.message)}"
+        yield f"**{_text(ready.component)} Ready**: {words}"
     rows = [
+        (
+            group.status,
+            _code(group.reason),
+            _text(group.meaning),
+            "<br>".join(_condition(each) for each in group.conditions),
+            _next(group.next_step) or "-",
+        )
+        for group in conditions.groups
+    ]
+    table = _table(("Status", "Reason", "Meaning", "Condition", "Next step"), rows)
+    yield f"**Conditions that do not hold**\n\n{table}" if rows else ""
+    held = [
         (
             _code(each.component),
             _text(each.type),
@@ -98,10 +156,16 @@ def _conditions(conditions: Sequence[Condition]) -> str:
             _code(each.reason),
             _text(each.message),
         )
-        for each in conditions
+        for each in conditions.holding
     ]
-    table = _table(("Component", "Condition", "Status", "Reason", "Message"), rows)
-    return f"**Conditions that do not hold**\n\n{table}" if rows else ""
+    names = ("Component", "Condition", "Status", "Reason", "Message")
+    yield _folded(f"{counted(len(held), 'condition')} that hold", _table(names, held))
+
+
+def _condition(condition: ReportedCondition) -> str:
+    named = f"{_code(condition.component)} {_text(condition.type)}: {_text(condition.message)}"
+    doubts = ", ".join(map(_code, condition.doubted_by))
+    return f"{named} Doubted by {doubts}." if doubts else named
 
 
 def _expired(rules: Iterable[ExpiredRule]) -> str:
@@ -111,24 +175,29 @@ def _expired(rules: Iterable[ExpiredRule]) -> str:
     return "\n".join(["**Expired ignore rules: these count again**", "", *lines]) if lines else ""
 
 
-def _ignored(resources: Sequence[ResourceReport]) -> str:
-    rows = [
-        (_code(resource.name), resource.kind, _text(resource.ignored_by or ""))
-        for resource in resources
+def _facts(view: StackView) -> str:
+    """Return license, keys and proxies, folded."""
+    license_ = [
+        (_text(each.label), _text(each.value), _text(each.note) or "-") for each in view.license
     ]
-    return _folded(f"{len(rows)} ignored", _table(("Resource", "Kind", "Why ignored"), rows))
-
-
-def _license(report: Report) -> str:
-    if report.license is None:
-        return ""
-    dates = {"grace begins": report.license.license_expires, "features end": report.license.exp}
-    parts = [
-        f"{name} {as_utc(moment):%Y-%m-%d} ({days_between(report.checked_at, moment)} days)"
-        for name, moment in dates.items()
-        if moment is not None
+    keys = [
+        (
+            _code(key.provisioner),
+            _code(key.organization),
+            _code(key.key_name),
+            "unknown" if key.age_days is None else counted(key.age_days, "day"),
+            counted(key.rotate_after_days, "day") if key.rotate_after_days else "-",
+            daemons(key),
+        )
+        for key in view.keys
     ]
-    return f"License: {', '.join(parts)}." if parts else ""
+    proxies = [(_code(each.name), _text(each.health), _text(each.version)) for each in view.proxies]
+    tables = (
+        _table(("License", "", ""), license_),
+        _table(("Provisioner", "Organization", "Key", "Age", "Rotated after", "Daemons"), keys),
+        _table(("Proxy", "Health", "Version"), proxies),
+    )
+    return _folded("License, keys and proxies", "\n\n".join(filter(None, tables)))
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -144,13 +213,11 @@ def _folded(title: str, content: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>"
 
 
-def _short_type(type_token: str) -> str:
-    return _code(type_token.rpartition(":")[2])
-
-
 def _value(value: str | None) -> str:
     if value is None:
         return "none"
+    if not value:
+        return "(empty)"
     cut = value if len(value) <= _MAX_VALUE_LENGTH else f"{value[:_MAX_VALUE_LENGTH]}…"
     return _code(cut)
 

@@ -1,7 +1,8 @@
 """The report of one stack, as data; every renderer starts from it (D2).
 
 `schema` is raised when a field changes its meaning. docs/drift-report.schema.json is generated from
-these models. A report holds no secret: `recorded` and `actual` are then None, and `secret` is true.
+these models. A report holds no secret: the values of a secret property are None, and `secret` is
+true.
 """
 
 import json
@@ -12,38 +13,71 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from coder_stack.conditions import Condition
+from coder_stack.descriptors.descriptor import Origin
 
 Kind = Literal["changed", "missing", "replaced", "unexpected", "unknown"]
-Result = Literal["clean", "drift", "error"]
+Result = Literal["clean", "drift", "error", "recorded"]
+Readiness = Literal["ready", "not ready", "unknown"]
 
 
 class _ReportModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Difference(_ReportModel):
-    """One property of one resource: the value in Pulumi's state, and the one in reality.
+class NextStep(_ReportModel):
+    """What to do next, in one sentence, and the command for it."""
 
-    Where only the program asks for another value, `recorded` is that value.
+    text: str
+    command: str
+
+
+class Difference(_ReportModel):
+    """One property of one resource, as three sides see it; None where there is no value.
+
+    `wanted` is what the program asks for, `recorded` what Pulumi's state holds since the last
+    update or refresh, and `actual` what the cluster or coderd answered.
     """
 
     path: str
+    wanted: str | None = None
     recorded: str | None = None
     actual: str | None = None
     secret: bool = False
 
 
 class ResourceReport(_ReportModel):
-    """One resource that differs from its recorded state. `cause` explains it in a sentence."""
+    """One resource that is not as it should be. `cause` explains it in a sentence.
+
+    `origin` is `refresh` if the object itself differs from the state, and `plan` if only the
+    program asks for something else than what was applied.
+    """
 
     urn: str
     type: str
     name: str
     kind: Kind
+    origin: Origin
     cause: str
+    next_step: NextStep | None = None
+    """None if there is nothing to do: it was repaired, or a rule ignores it."""
     properties: tuple[Difference, ...] = ()
     ignored_by: str | None = None
     """The reason in the ignore rule that covers it. A covered resource does not count."""
+    ignored_until: date | None = None
+    """The last day of that rule."""
+    left_because: str | None = None
+    """Why reconcile did not repair it."""
+
+
+class ReportedCondition(Condition):
+    """A condition, and the resources found different on which it rests."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    doubted_by: tuple[str, ...] = ()
+    """Names of those resources. A condition that was True is then Unknown, for `Drifted`."""
+    next_step: NextStep | None = None
+    """None if the condition is True."""
 
 
 class ExpiredRule(_ReportModel):
@@ -60,6 +94,8 @@ class LicenseDates(_ReportModel):
     applied: bool
     license_expires: datetime | None = None
     exp: datetime | None = None
+    warn_days: int | None = None
+    """From the config: how many days before the grace period to warn."""
 
 
 class KeyAge(_ReportModel):
@@ -81,25 +117,47 @@ class ProxySummary(_ReportModel):
     version: str = ""
 
 
-class Report(_ReportModel):
-    """One stack. In a report of `status`, the result `drift` means that it is not Ready."""
+class LastUpdate(_ReportModel):
+    """The last operation that wrote the stack's state."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
+    at: datetime
+    kind: str
+    """`update` or `refresh`."""
+    succeeded: bool
+
+
+class Report(_ReportModel):
+    """One stack: what was compared, what was found, and whether the stack is ready (R1).
+
+    `result` says what a comparison came to; `recorded` means that nothing was compared, and
+    everything is as of `last_update`. Whether the stack is ready is another question: `readiness`.
+    """
+
+    schema_: Literal[2] = Field(default=2, alias="schema")
     stack: str
-    checked_at: datetime
+    written_at: datetime
+    checked_at: datetime | None
+    """When the stack was compared with reality; None: it was not."""
+    last_update: LastUpdate | None = None
     result: Result
-    resources: tuple[ResourceReport, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    readiness: Readiness = "unknown"
     error: str | None = None
     """One sentence, if the result is `error`; `resources` holds what was found before."""
-    license: LicenseDates | None = None
-    keys: tuple[KeyAge, ...] = ()
-    expired_rules: tuple[ExpiredRule, ...] = ()
-    proxies: tuple[ProxySummary, ...] = ()
+    error_next_step: NextStep | None = None
+    resources: tuple[ResourceReport, ...] = ()
+    """What is not as it should be, after the repair if there was one."""
+    repairs: tuple[ResourceReport, ...] = ()
+    """What was found and is repaired now."""
+    repaired: bool = False
+    """Whether reconcile has changed something."""
     refused: str | None = None
     """One sentence, if reconcile did not repair because of its limits."""
-    repaired: bool = False
-    """Whether reconcile changed something before this check."""
+    refused_next_step: NextStep | None = None
+    expired_rules: tuple[ExpiredRule, ...] = ()
+    conditions: tuple[ReportedCondition, ...] = ()
+    license: LicenseDates | None = None
+    keys: tuple[KeyAge, ...] = ()
+    proxies: tuple[ProxySummary, ...] = ()
 
 
 def schema_text() -> str:

@@ -4,27 +4,29 @@ An older program, or one that uses only parts of this library, lacks some output
 lacks them too. docs/outputs.md describes the outputs.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, TypedDict, cast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from coder_stack.conditions import Condition
-from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxySummary
+from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxySummary, Readiness
 
 
-class ReportFields(TypedDict):
-    """The fields of a Report that come from outputs."""
+@dataclass(frozen=True)
+class StackOutputs:
+    """What a report takes from outputs."""
 
-    conditions: tuple[Condition, ...]
-    license: LicenseDates | None
-    keys: tuple[KeyAge, ...]
-    proxies: tuple[ProxySummary, ...]
+    conditions: tuple[Condition, ...] = ()
+    license: LicenseDates | None = None
+    keys: tuple[KeyAge, ...] = ()
+    proxies: tuple[ProxySummary, ...] = ()
 
 
-def parse_outputs(outputs: Mapping[str, Any]) -> ReportFields:
+def parse_outputs(outputs: Mapping[str, Any]) -> StackOutputs:
     """Leave out what cannot be read."""
-    return ReportFields(
+    return StackOutputs(
         conditions=tuple(_conditions(outputs)),
         license=_license(outputs.get("license")),
         keys=tuple(_keys(outputs)),
@@ -37,6 +39,15 @@ def parse_outputs(outputs: Mapping[str, Any]) -> ReportFields:
             for each in _mappings(outputs.get("proxies"))
         ),
     )
+
+
+def readiness(conditions: Iterable[Condition]) -> Readiness:
+    """Return what the condition Ready says; unknown without it."""
+    statuses: dict[str, Readiness] = {"True": "ready", "False": "not ready"}
+    for each in conditions:
+        if each.type == "Ready":
+            return statuses.get(each.status, "unknown")
+    return "unknown"
 
 
 def _conditions(outputs: Mapping[str, Any]) -> Iterator[Condition]:
@@ -58,41 +69,27 @@ def _license(output: object) -> LicenseDates | None:
             applied=fields.get("applied") is True,
             license_expires=fields.get("licenseExpires") or None,
             exp=fields.get("exp") or None,
+            warn_days=_integer(fields.get("warnDays")),
         )
     except ValidationError:
         return None
 
 
 def _keys(outputs: Mapping[str, Any]) -> Iterator[KeyAge]:
-    rotation = _rotation(outputs.get("settings"))
     for each in _mappings(outputs.get("provisioners")):
-        name = str(each.get("name", ""))
         yield KeyAge(
-            provisioner=name,
+            provisioner=str(each.get("name", "")),
             organization=str(each.get("organization", "")),
             key_name=str(each.get("keyName") or ""),
             age_days=_integer(each.get("keyAgeDays")),
-            rotate_after_days=rotation.get(name),
+            rotate_after_days=_integer(each.get("rotateAfterDays")),
             daemons=_integer(each.get("daemons")),
         )
-
-
-def _rotation(settings: object) -> dict[str, int | None]:
-    """Return the days after which each provisioner's key is rotated, from the applied config."""
-    declared = _mappings(_get(settings, "provisioners"))
-    return {
-        str(each.get("name")): _integer(_get(each.get("key"), "rotateAfterDays"))
-        for each in declared
-    }
 
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:
     items = cast("list[object]", value) if isinstance(value, list) else []
     return [cast("Mapping[str, Any]", each) for each in items if isinstance(each, Mapping)]
-
-
-def _get(value: object, key: str) -> object:
-    return cast("Mapping[str, object]", value).get(key) if isinstance(value, Mapping) else None
 
 
 def _integer(value: object) -> int | None:

@@ -1,148 +1,175 @@
-"""The report as tables for a terminal, or as plain lines for a log.
+"""The report as lines for a terminal or a log; a terminal gets colours.
 
 Replaces control characters in all values, so that none reaches the terminal.
 """
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from coder_stack.operate.report.model import Difference, Report, ResourceReport
+from coder_stack.operate.report.model import Difference, NextStep, Report, ResourceReport
+from coder_stack.operate.report.summary import result_words
+from coder_stack.operate.report.view import (
+    Conditions,
+    Findings,
+    StackView,
+    daemons,
+    label,
+    short_type,
+    values,
+    view_of,
+)
 
-_RESULT_COLOURS = {"clean": "green", "drift": "yellow", "error": "red"}
-_STATUS_COLOURS = {"True": "green", "False": "red", "Unknown": "yellow"}
+_TONES = {"ok": "green", "warn": "yellow", "bad": "red", "info": "cyan", "calm": "default"}
+_STATUSES = {"True": "green", "False": "red", "Unknown": "yellow"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: how far it is indented, a coloured beginning, and the rest."""
+
+    indent: int
+    lead: str
+    rest: str = ""
+    style: str = ""
+
+    def __str__(self) -> str:
+        return " " * self.indent + _printable(self.lead + self.rest)
 
 
 def print_reports(reports: Sequence[Report], console: Console, *, details: bool) -> None:
-    """Print tables on a terminal, else plain lines. `details` adds conditions, keys and proxies."""
-    if not console.is_terminal:
-        for report in reports:
-            for line in plain_lines(report, details=details):
-                console.print(line, markup=False, highlight=False, soft_wrap=True)
-        return
+    """Print the lines. `details` adds URNs, conditions, license, keys and proxies."""
     for report in reports:
-        console.print(Text.assemble("Stack ", (report.stack, "bold"), ": ", _result(report)))
-        for line in _notes(report):
-            console.print(Padding(Text(line), (0, 0, 0, 2)))
-        for resource in report.resources:
-            console.print(Padding(_resource(resource), (0, 0, 0, 2)))
-        if details:
-            _tables(report, console)
+        for line in lines(report, details=details):
+            text = Text.assemble(
+                " " * line.indent, (_printable(line.lead), line.style), _printable(line.rest)
+            )
+            console.print(text, highlight=False, soft_wrap=True)
 
 
 def plain_lines(report: Report, *, details: bool) -> Iterator[str]:
-    """Yield one line per resource, difference, condition, key and proxy."""
-    yield f"stack {_printable(report.stack)}: {_result(report)}"
-    yield from (f"  {line}" for line in _notes(report))
-    for each in report.resources:
-        yield f"  {_label(each)}: {_printable(each.cause)} [{each.name}]"
-        yield from (f"    {_line(difference)}" for difference in each.properties)
+    """Yield the lines without colours."""
+    return map(str, lines(report, details=details))
+
+
+def lines(report: Report, *, details: bool) -> Iterator[Line]:
+    """Yield the result first, then what to do, then the rest."""
+    view = view_of(report)
+    words = filter(None, (result_words(view.result), view.readiness))
+    yield Line(0, f"stack {view.stack}: {', '.join(words)}", style=f"bold {_TONES[view.tone]}")
+    if details or view.result == "recorded":
+        yield Line(2, view.basis)
+    if view.repaired or details:
+        yield Line(2, view.summary)
+    for notice in view.notices:
+        lead = "error" if notice.tone == "bad" else "warning"
+        yield Line(2, f"{lead}: ", f"{notice.text}", _TONES[notice.tone])
+        yield from _next(notice.next_step, 4)
+    for rule in view.expired_rules:
+        rest = f"{rule.resource}: {rule.reason}"
+        yield Line(2, f"ignore rule expired after {rule.until}, so this counts again: ", rest)
+    for findings in view.findings:
+        yield from _findings(findings, details=details)
     if details:
-        for condition in report.conditions:
-            name = f"{condition.component} {condition.type}"
-            message = _printable(condition.message)
-            yield f"  condition {name}: {condition.status} {condition.reason} {message}"
-        for title, rows in _details(report):
-            yield from (f"  {title} " + ", ".join(filter(None, row)) for row in rows)
+        yield from _facts(view)
+        yield from _conditions(view.conditions)
+        yield Line(2, f"report of {view.written}")
 
 
-def days_left(until: datetime | None, now: datetime) -> str:
-    """Return the whole days left, or since the end."""
-    if until is None:
-        return "unknown"
-    days = (until - now).days
-    return f"{days} days left" if days >= 0 else f"ended {-days} days ago"
+def _findings(findings: Findings, *, details: bool) -> Iterator[Line]:
+    done = findings.title == "What was repaired"
+    pending: NextStep | None = None
+    for group in findings.groups:
+        if pending is not None and group.next_step != pending:
+            yield from _next(pending, 4)
+        if len(group.resources) > 1:
+            yield Line(2, f"{label(group.resources[0])}: ", group.cause, "bold yellow")
+        if len(group.resources) > 1 and not details:
+            yield Line(4, ", ".join(f"{short_type(e)} {e.name}" for e in group.resources))
+        else:
+            for each in group.resources:
+                indent = 2 if len(group.resources) == 1 else 4
+                yield from _resource(each, indent, done=done, details=details)
+        pending = group.next_step
+    yield from _next(pending, 4)
 
 
-def _result(report: Report) -> Text:
-    text: str = report.result
-    ready = next((each for each in report.conditions if each.type == "Ready"), None)
-    if not report.resources and report.result != "error" and ready is not None:
-        text = {"True": "ready", "False": "not ready"}.get(ready.status, "readiness unknown")
-        text = text if report.result == "drift" else f"clean, {text}"
-    text = f"{text} after a repair" if report.repaired else text
-    return Text(text, _RESULT_COLOURS[report.result])
-
-
-def _notes(report: Report) -> Iterator[str]:
-    if report.error:
-        yield f"error: {_printable(report.error)}"
-    if report.refused:
-        yield _printable(report.refused)
-    for rule in report.expired_rules:
-        what = _printable(f"{rule.resource}: {rule.reason}")
-        yield f"ignore rule expired after {rule.until}, so this counts again: {what}"
-
-
-def _label(resource: ResourceReport) -> str:
-    if resource.ignored_by is None:
-        return resource.kind
-    return f"{resource.kind}, ignored ({_printable(resource.ignored_by)})"
-
-
-def _resource(resource: ResourceReport) -> Text:
-    counts = resource.ignored_by is None
-    text = Text.assemble(
-        (_label(resource), "bold yellow" if counts else "dim"), "  ", _printable(resource.cause)
-    )
-    text.append(f"\n    {resource.urn}", style="dim")
+def _resource(
+    resource: ResourceReport, indent: int, *, done: bool, details: bool
+) -> Iterator[Line]:
+    lead = f"repaired ({label(resource)})" if done else label(resource)
+    style = "green" if done else "bold yellow"
+    if resource.ignored_by is not None:
+        until = f" until {resource.ignored_until}" if resource.ignored_until else ""
+        lead, style = f"{lead}, ignored{until} ({resource.ignored_by})", "dim"
+    yield Line(indent, f"{lead}: ", f"{resource.cause} [{resource.name}]", style)
+    if details:
+        yield Line(indent + 2, f"{short_type(resource)} ", resource.urn, "dim")
+        if resource.type != short_type(resource):
+            yield Line(indent + 2, "type ", resource.type, "dim")
     for each in resource.properties:
-        text.append(f"\n    {_line(each)}")
-    return text
+        yield Line(indent + 2, _line(each))
+    if resource.left_because:
+        yield Line(indent + 2, "left: ", resource.left_because)
 
 
 def _line(difference: Difference) -> str:
-    if difference.secret:
-        return f"~ {_printable(difference.path)}: [secret] => [secret]"
-    recorded, actual = (_value(each) for each in (difference.recorded, difference.actual))
-    return f"~ {_printable(difference.path)}: {recorded} => {actual}"
+    sides = (f"{word} {_value(value)}" for word, value in values(difference))
+    return f"~ {difference.path}: {' => '.join(sides)}"
 
 
 def _value(value: str | None) -> str:
-    return "(none)" if value is None else f'"{_printable(value)}"'
+    return "(none)" if value is None else value if value == "[secret]" else f'"{value}"'
 
 
-def _tables(report: Report, console: Console) -> None:
-    table = Table("component", "condition", "status", "reason", "message", box=None)
-    for each in report.conditions:
-        status = Text(each.status, _STATUS_COLOURS[each.status])
-        table.add_row(each.component, each.type, status, each.reason, _printable(each.message))
-    if report.conditions:
-        console.print(Padding(table, (1, 0, 0, 2)))
-    for title, rows in _details(report):
-        grid = Table(title, *([""] * (len(rows[0]) - 1)), box=None)
-        for row in rows:
-            grid.add_row(*row)
-        console.print(Padding(grid, (1, 0, 0, 2)))
+def _next(step: NextStep | None, indent: int) -> Iterator[Line]:
+    if step is not None:
+        yield Line(indent, "next: ", f"{step.text} $ {step.command}", "cyan")
 
 
-def _details(report: Report) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield a title and rows for license, keys and proxies."""
-    now = report.checked_at
-    if report.license:
-        applied = "applied" if report.license.applied else "not applied"
-        grace = f"until grace: {days_left(report.license.license_expires, now)}"
-        yield "license", [[applied, grace, f"until it ends: {days_left(report.license.exp, now)}"]]
-    if report.keys:
-        yield (
-            "key",
-            [
-                [
-                    f"{key.provisioner} ({key.organization})",
-                    key.key_name or "none",
-                    "age unknown" if key.age_days is None else f"{key.age_days} days old",
-                    f"rotated after {key.rotate_after_days}" if key.rotate_after_days else "",
-                    "daemons unknown" if key.daemons is None else f"{key.daemons} daemons",
-                ]
-                for key in report.keys
-            ],
+def _facts(view: StackView) -> Iterator[Line]:
+    if view.license:
+        facts = (
+            f"{each.label.lower()}: {each.value}{f' ({each.note})' if each.note else ''}"
+            for each in view.license
         )
-    if report.proxies:
-        yield "proxy", [[each.name, each.health, each.version] for each in report.proxies]
+        yield Line(2, "license ", ", ".join(facts), "bold")
+    for key in view.keys:
+        words: Iterable[str] = (
+            f"{key.provisioner} ({key.organization})",
+            key.key_name or "none",
+            "age unknown" if key.age_days is None else f"{key.age_days} days old",
+            f"rotated after {key.rotate_after_days}" if key.rotate_after_days else "",
+            daemons(key),
+        )
+        yield Line(2, "key ", ", ".join(filter(None, words)), "bold")
+    for proxy in view.proxies:
+        words = filter(None, (proxy.name, proxy.health, proxy.version))
+        yield Line(2, "proxy ", ", ".join(words), "bold")
+
+
+def _conditions(conditions: Conditions) -> Iterator[Line]:
+    for group in conditions.groups:
+        count = len(group.conditions)
+        yield Line(
+            2,
+            f"{group.status}: {group.reason}",
+            f" ({count} {'condition' if count == 1 else 'conditions'}): {group.meaning}",
+            _STATUSES[group.status],
+        )
+        for each in group.conditions:
+            yield Line(4, f"{each.component} {each.type}: ", each.message)
+            if each.doubted_by:
+                yield Line(6, "doubted by ", ", ".join(each.doubted_by))
+        yield from _next(group.next_step, 4)
+    for each in conditions.holding:
+        rest = f" {each.reason} {each.message}"
+        yield Line(2, f"{each.component} {each.type}: {each.status}", rest, _STATUSES["True"])
+    if ready := conditions.ready:
+        rest = f" {ready.reason} {ready.message}"
+        yield Line(2, f"{ready.component} Ready: {ready.status}", rest, _STATUSES[ready.status])
 
 
 def _printable(text: str) -> str:

@@ -86,6 +86,35 @@ def test_the_timeout_annotation_counts_where_the_program_sets_none(
         plugin.create(manifests.deployment(namespace, pod=NOWHERE, annotations=annotations))
 
 
+def test_the_programs_own_condition_replaces_the_rule_of_the_kind(
+    plugin: Plugin, namespace: str
+) -> None:
+    """These pods are never scheduled, so the kind's own rule would wait."""
+    annotations: Object = {"pulumi.com/waitFor": "condition=Progressing"}
+    created = plugin.create(
+        manifests.deployment(namespace, pod=NOWHERE, annotations=annotations), timeout=60
+    )
+    assert dig(created.outputs, "status", "replicas") == 1
+
+
+def test_a_condition_that_does_not_hold_is_named_when_the_time_is_up(
+    plugin: Plugin, namespace: str
+) -> None:
+    annotations: Object = {"pulumi.com/waitFor": "condition=Available"}
+    wanted = manifests.deployment(namespace, pod=NOWHERE, annotations=annotations)
+    with pytest.raises(Failure, match="condition Available is False, not True") as failure:
+        plugin.create(wanted, timeout=10)
+    assert 'Deployment "app" timed out after 10 s' in str(failure.value)
+
+
+def test_a_condition_that_cannot_be_understood_is_refused_before_anything_is_created(
+    plugin: Plugin, namespace: str
+) -> None:
+    annotations: Object = {"pulumi.com/waitFor": "Ready"}
+    with pytest.raises(Failure, match='expected a "jsonpath=" or "condition=" prefix'):
+        plugin.check(manifests.deployment(namespace, annotations=annotations))
+
+
 def test_skip_await_does_not_wait(plugin: Plugin, namespace: str) -> None:
     annotations: Object = {"pulumi.com/skipAwait": "true"}
     wanted = manifests.deployment(namespace, pod=NOWHERE, annotations=annotations)

@@ -1,17 +1,13 @@
 """CP8: where the client may send secrets, and which headers it sends."""
 
 import json
-import ssl
-from pathlib import Path
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
-from coder_stack.coderd.client import Coderd
-from coder_stack.coderd.connection import Connection, Deadlines, service_proxy_url
+from coder_stack.coderd.connection import Connection, Deadlines, direct_url, service_proxy_url
 from coder_stack.coderd.errors import (
-    CertificateNotTrusted,
     InsecureConnection,
     InvalidConnection,
     InvalidRequest,
@@ -261,47 +257,6 @@ def test_a_twin_with_another_token_shares_the_way_but_not_the_user() -> None:
     assert sent == ["other-token", TOKEN]
 
 
-@pytest.mark.parametrize("content", ["", "not PEM", "-----BEGIN CERTIFICATE-----\nx\n"])
-def test_a_ca_bundle_that_is_none_is_refused(content: str, tmp_path: Path) -> None:
-    file = tmp_path / "ca.pem"
-    file.write_text(content)
-    by_path = Connection(base_url="https://c.test", ca_bundle=str(file))
-    by_text = Connection(base_url="https://c.test", ca_bundle="-----BEGIN X-----" + content)
-
-    assert isinstance(error_of(lambda: Coderd(by_path)), InvalidConnection)
-    assert isinstance(error_of(lambda: Coderd(by_text)), InvalidConnection)
-
-
-def test_a_missing_ca_bundle_is_refused(tmp_path: Path) -> None:
-    connection = Connection(base_url="https://c.test", ca_bundle=str(tmp_path / "none.pem"))
-
-    assert isinstance(error_of(lambda: Coderd(connection)), InvalidConnection)
-
-
-def test_a_ca_bundle_beside_a_transport_is_refused_rather_than_ignored() -> None:
-    connection = Connection(base_url="https://c.test", ca_bundle="/etc/ca.pem")
-    transport = httpx.MockTransport(Recorder())
-
-    error = error_of(lambda: Coderd(connection, transport=transport))
-
-    assert isinstance(error, InvalidConnection)
-
-
-def test_an_untrusted_certificate_is_not_retried() -> None:
-    asked: list[httpx.Request] = []
-
-    def handshake(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        cause = ssl.SSLCertVerificationError(1, "SECRET subject")
-        raise httpx.ConnectError("SECRET") from cause
-
-    error = error_of(coderd(handshake).build_info)
-
-    assert isinstance(error, CertificateNotTrusted)
-    assert len(asked) == 1
-    assert "SECRET" not in str(error)
-
-
 def test_secrets_in_the_librarys_errors_stay_there() -> None:
     """httpx puts URLs, headers and bodies into its exceptions."""
 
@@ -335,3 +290,25 @@ def test_U2_a_deadline_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("CODER_STACK_DEADLINE", text)
     with pytest.raises(InvalidConnection):
         Connection(base_url="https://coder.test")
+
+
+@pytest.mark.parametrize(
+    ("url", "through_api_server", "wanted"),
+    [
+        (None, None, None),
+        (None, True, None),
+        (None, False, "https://access.test"),
+        ("https://own.test", None, "https://own.test"),
+        ("https://own.test", False, "https://own.test"),
+    ],
+)
+def test_F2_CP8_the_api_server_leads_to_coderd_unless_a_url_is_asked_for(
+    url: str | None, through_api_server: bool | None, wanted: str | None
+) -> None:
+    """On a first deployment the access URL's name leads nowhere yet."""
+    found = direct_url(url, "https://access.test", through_api_server=through_api_server)
+    assert found == wanted
+
+
+def test_F2_CP8_without_an_access_url_only_the_api_server_is_left() -> None:
+    assert direct_url(None, None, through_api_server=False) is None

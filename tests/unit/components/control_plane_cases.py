@@ -59,6 +59,30 @@ CASES: dict[str, Case] = {
         }
     ),
     "database": Case({"database": {"secretName": "coder-db", "secretKey": "uri"}}),
+    "cloud_native_pg": Case({"database": {"cloudNativePg": {}}}),
+    "cloud_native_pg_settings": Case(
+        {
+            "database": {
+                "cloudNativePg": {
+                    "name": "people",
+                    "instances": 3,
+                    "storage": "50Gi",
+                    "storageClass": "fast",
+                    "imageName": "mirror.test/postgresql:18",
+                    "resources": {"requests": {"cpu": "1", "memory": "2Gi"}},
+                    "parameters": {"max_connections": "400"},
+                    "waitSeconds": 900,
+                    "deletion": "delete",
+                    "spec": {
+                        "storage": {"resizeInUseVolumes": False},
+                        "affinity": {"topologyKey": "topology.kubernetes.io/zone"},
+                        "bootstrap": {"recovery": {"source": "old", "database": "coder"}},
+                        "externalClusters": [{"name": "old"}],
+                    },
+                }
+            }
+        }
+    ),
     "access_url": Case(REACHED),
     "wildcard_access_url": Case({"wildcardAccessUrl": "*.coder.example.com"}),
     "tls": Case({"tls": {"secretNames": ["coder-tls"]}}),

@@ -9,7 +9,14 @@ import pulumi
 import pytest
 
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
-from coder_stack.settings import ControlPlaneSettings, Database, Image, Service, Tls
+from coder_stack.settings import (
+    CloudNativePg,
+    ControlPlaneSettings,
+    Database,
+    Image,
+    Service,
+    Tls,
+)
 from tests.unit.components import rendering
 from tests.unit.components.rendering import Recorder
 
@@ -106,6 +113,30 @@ def test_the_database_url_comes_from_a_secret_and_is_never_in_the_environment_it
         "name": "CODER_PG_CONNECTION_URL",
         "valueFrom": {"secretKeyRef": {"name": "db", "key": "uri"}},
     }
+
+
+HEALTHY: dict[str, Any] = {
+    "readyInstances": 1, "conditions": [{"type": "Ready", "status": "True"}]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"metadata": {"uid": "u"}, "status": HEALTHY}, ("True", "Ready")),
+        ({"metadata": {"uid": "u"}}, ("False", "Pending")),
+        ({"metadata": None}, ("False", "NotFound")),
+    ],
+    ids=["ready", "no status", "gone"],
+)
+def test_F3_the_condition_of_the_database_is_what_its_status_says(
+    recorder: Recorder, answer: dict[str, Any], said: tuple[str, str]
+) -> None:
+    recorder.answers = {"Cluster": answer}
+    database = Database(cloud_native_pg=CloudNativePg())
+    (_, condition) = render(ControlPlaneSettings(database=database))["conditions"]
+    assert (condition["component"], condition["type"]) == ("controlPlane", "DatabaseReady")
+    assert (condition["status"], condition["reason"]) == said
 
 
 def test_env_of_the_user_wins_over_ours(recorder: Recorder) -> None:

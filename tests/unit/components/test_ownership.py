@@ -33,6 +33,11 @@ from coder_stack.components.parts.ownership import object_path
             "n",
             "/apis/gateway.networking.k8s.io/v1/namespaces/n/httproutes/x",
         ),
+        (
+            "kubernetes:postgresql.cnpg.io/v1:Cluster",
+            "n",
+            "/apis/postgresql.cnpg.io/v1/namespaces/n/clusters/x",
+        ),
     ],
 )
 def test_objects_are_looked_for_where_the_API_server_has_them(

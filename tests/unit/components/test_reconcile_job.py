@@ -9,7 +9,9 @@ from coder_stack.components.parts.reconcile_rbac import Rule, namespace_rules
 from coder_stack.components.reconcile_job import PROJECT, ReconcileJob, ReconcileJobArgs
 from coder_stack.settings import (
     AccessSettings,
+    CloudNativePg,
     ControlPlaneSettings,
+    Database,
     Ingress,
     KubernetesSettings,
     LicenseSecret,
@@ -235,3 +237,32 @@ def test_D4_the_dockerfile_puts_the_project_where_the_job_looks_for_it(recorder:
     assert f"WORKDIR {PROJECT}\n" in text
     assert f"USER {pod(recorder)['securityContext']['runAsUser']}:" in text
     assert container["workingDir"] == PROJECT
+
+
+@pytest.mark.parametrize(
+    ("database", "verbs"),
+    [
+        (CloudNativePg(), {"create", "get", "list", "watch", "patch", "update"}),
+        (
+            CloudNativePg(deletion="delete"),
+            {"create", "delete", "get", "list", "watch", "patch", "update"},
+        ),
+    ],
+)
+def test_F3_the_job_may_delete_a_database_only_if_the_config_says_so(
+    database: CloudNativePg, verbs: set[str]
+) -> None:
+    plane = ControlPlaneSettings(database=Database(cloud_native_pg=database))
+    (rule,) = database_rules(Settings(control_plane=plane))
+    assert (rule.resources, set(rule.verbs)) == (("clusters",), verbs)
+
+
+def test_F3_the_job_sees_a_kept_database_and_asks_for_nothing_if_there_is_none() -> None:
+    (rule,) = database_rules(Settings(), kept_databases=True)
+    assert rule.verbs == ("list",)
+    assert database_rules(Settings()) == []
+
+
+def database_rules(settings: Settings, **more: bool) -> list[Rule]:
+    rules = namespace_rules(settings, **more)["coder"]
+    return [each for each in rules if each.group == "postgresql.cnpg.io"]

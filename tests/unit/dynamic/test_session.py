@@ -5,6 +5,7 @@ import json
 import pytest
 from pydantic import SecretStr
 
+from coder_stack.cluster.service_proxy import ServiceProxy
 from coder_stack.coderd.errors import Unauthenticated
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.session import ConnectionProps, Session, Sessions
@@ -35,7 +36,7 @@ def test_CP10_a_token_for_one_coderd_is_never_sent_to_another() -> None:
     sessions.use_given_token(HERE, SecretStr("from-run"))
     assert token(sessions.open(THERE, StackConfig(), {})) is None
     assert token(sessions.open(THERE, StackConfig(), STATE)) is None, "nor that of an old state"
-    elsewhere = StackConfig(token=SecretStr("from-config"), target="http://127.0.0.1:9")
+    elsewhere = StackConfig(token=SecretStr("from-config"), targets=("http://127.0.0.1:9",))
     with pytest.raises(Unauthenticated, match=r"is for http://127\.0\.0\.1:9 and is not sent to"):
         sessions.open(THERE, elsewhere, {}).source.token()
 
@@ -65,6 +66,8 @@ def test_all_sessions_of_a_connection_share_a_new_token_and_what_is_cached() -> 
     [
         {"access": {"url": "https://Coder.example.com/"}},
         {"controlPlane": {"accessUrl": "https://coder.example.com"}},
+        {"controlPlane": {"accessUrl": "https://a.test"}, "access": {"throughApiServer": False}},
+        {"access": {"throughApiServer": False}},
         {"controlPlane": {"accessUrl": "https://a.test"}, "access": {"url": "https://b.test"}},
         {"controlPlane": {"accessUrl": "https://a.test"}, "access": {"throughApiServer": True}},
         {"controlPlane": {"namespace": "dev", "name": "mine"}},
@@ -78,6 +81,31 @@ def test_CP10_provider_and_program_find_the_same_target_in_the_config(
     settings: Settings = load(texts, "coder-stack")
     target = ConnectionProps.model_validate(connection_of(settings)).target
     assert StackConfig.read(texts.get).target == target
+
+
+def test_F2_CP10_the_service_and_the_access_url_of_a_config_are_one_coderd() -> None:
+    """A stack that was deployed by its access URL keeps its token, and so does its destroy."""
+    plane = {"accessUrl": "https://coder.example.com", "namespace": "dev"}
+    texts = {"coder-stack:controlPlane": json.dumps(plane), "coder-stack:token": "from-config"}
+    config = StackConfig.read(texts.get)
+    state = ConnectionProps(url="https://Coder.example.com/")
+    service = ServiceProxy(namespace="dev", service="coder")
+    for connection in (state, ConnectionProps(service_proxy=service)):
+        assert config.canonical(connection.target) == "service dev/coder"
+    assert token(Sessions().open(state, config, {})) == "from-config"
+    other = ConnectionProps(url="https://old.example.com")
+    with pytest.raises(Unauthenticated, match="is for service dev/coder and is not sent to"):
+        Sessions().open(other, config, {}).source.token()
+
+
+def test_F2_CP10_an_explicit_url_is_the_only_one() -> None:
+    """Whoever sets it may have a coderd elsewhere than the access URL says."""
+    parts = {
+        "controlPlane": {"accessUrl": "https://a.test"},
+        "access": {"url": "https://b.test"},
+    }
+    texts = {f"coder-stack:{key}": json.dumps(value) for key, value in parts.items()}
+    assert StackConfig.read(texts.get).targets == ("https://b.test",)
 
 
 def test_a_fail_fast_client_has_a_shorter_deadline_and_the_same_token() -> None:
@@ -98,3 +126,23 @@ def test_the_stack_config_may_lack_everything_or_be_wrong() -> None:
     assert "a-token" not in repr(read)
     wrong = StackConfig.read({"coder-stack:kubernetes": "not json"}.get)
     assert wrong.kubernetes.kubeconfig is None
+
+
+def test_F4_a_copy_of_the_program_has_its_keys_under_its_own_name() -> None:
+    texts = {
+        "acme:controlPlane": '{"accessUrl": "https://coder.example.com"}',
+        "acme:kubernetes": '{"context": "c"}',
+        "acme:initialPassword": "p",
+    }
+    read = StackConfig.read(texts.get, "acme")
+    assert read.initial_password == SecretStr("p")
+    assert (read.kubernetes.context, read.target) == ("c", "service coder/coder")
+    assert "https://coder.example.com" in read.targets
+    assert read.namespace == "acme"
+
+
+@pytest.mark.parametrize("theirs", ["token", "kubernetes", "access", "drift"])
+def test_F4_CP10_what_a_library_users_project_may_have_does_not_make_it_ours(theirs: str) -> None:
+    texts = {f"their-app:{theirs}": "{}", "their-app:token": "t", "coder-stack:token": "ours"}
+    read = StackConfig.read(texts.get, "their-app")
+    assert (read.token, read.namespace) == (SecretStr("ours"), "coder-stack")

@@ -5,19 +5,23 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from coder_stack.conditions import Condition
 from coder_stack.operate.report.model import (
     Difference,
     ExpiredRule,
     KeyAge,
+    LastUpdate,
     LicenseDates,
+    NextStep,
+    ProxySummary,
     Report,
+    ReportedCondition,
     ResourceReport,
 )
 
 NOW = datetime(2027, 3, 1, 6, 30, tzinfo=UTC)
 LONG_MESSAGE = "A sentence that is long enough to need several lines on the screen of a phone."
 SECRET = "never-to-be-seen-7f3a"
+REPAIR = NextStep(text="Repair it.", command="coder-stack reconcile --stack production")
 
 
 def urn(kind: str, name: str) -> str:
@@ -25,33 +29,57 @@ def urn(kind: str, name: str) -> str:
 
 
 def resource(name: str, **fields: Any) -> ResourceReport:
-    given = {"type": "kubernetes:apps/v1:Deployment", "kind": "changed", "cause": "It was edited."}
+    given = {
+        "type": "kubernetes:apps/v1:Deployment",
+        "kind": "changed",
+        "origin": "refresh",
+        "cause": "It was edited.",
+        "next_step": REPAIR,
+    }
     every = given | fields
     return ResourceReport(urn=urn(every["type"], name), name=name, **every)
 
 
-def holds(component: str, kind: str, message: str = "") -> Condition:
-    return Condition(component=component, type=kind, status="True", reason="Ready", message=message)
+def condition(component: str, kind: str, status: Any, reason: str, message: str) -> Any:
+    return ReportedCondition(
+        component=component, type=kind, status=status, reason=reason, message=message
+    )
 
 
-def fails(component: str, kind: str, reason: str, message: str = LONG_MESSAGE) -> Condition:
-    return Condition(component=component, type=kind, status="False", reason=reason, message=message)
+def holds(component: str, kind: str, message: str = "") -> ReportedCondition:
+    return condition(component, kind, "True", "Ready", message)
+
+
+def fails(component: str, kind: str, reason: str, message: str = LONG_MESSAGE) -> ReportedCondition:
+    return condition(component, kind, "False", reason, message)
+
+
+def report_of(stack: str, **fields: Any) -> Report:
+    return Report(**{"stack": stack, "written_at": NOW, "checked_at": NOW, **fields})
 
 
 def clean(stack: str = "staging", **fields: Any) -> Report:
-    return Report(stack=stack, checked_at=NOW, result="clean", **fields)
+    return report_of(stack, **{"result": "clean", **fields})
 
 
 def broken(stack: str = "lab", error: str = "Coderd did not answer (Unavailable).") -> Report:
-    return Report(stack=stack, checked_at=NOW, result="error", error=error)
+    step = NextStep(text="Check coderd's pods.", command="kubectl get pods")
+    return report_of(stack, result="error", error=error, error_next_step=step)
+
+
+def recorded_only(stack: str = "lab", **fields: Any) -> Report:
+    """Return what `status` says without a comparison."""
+    last = LastUpdate(at=NOW - timedelta(hours=5), kind="update", succeeded=True)
+    given = {"result": "recorded", "checked_at": None, "last_update": last, **fields}
+    return report_of(stack, **given)
 
 
 def drifted(stack: str = "production") -> Report:
     """Return a report with everything in it, and a secret where a mistake could put one."""
-    return Report(
-        stack=stack,
-        checked_at=NOW,
+    return report_of(
+        stack,
         result="drift",
+        readiness="not ready",
         resources=(
             resource(
                 "coder",
@@ -59,10 +87,11 @@ def drifted(stack: str = "production") -> Report:
                 properties=(
                     Difference(
                         path="spec.template.spec.containers[0].image",
+                        wanted="ghcr.io/coder/coder:v2.26.0",
                         recorded="ghcr.io/coder/coder:v2.26.0",
                         actual="registry.example.com/mirror/of/coder/coder@sha256:" + "a1" * 32,
                     ),
-                    Difference(path="spec.replicas", recorded="3", actual="1"),
+                    Difference(path="spec.replicas", wanted="3", recorded="3", actual="1"),
                     Difference(path='metadata.labels["team"]', recorded=None, actual="platform"),
                 ),
             ),
@@ -78,12 +107,26 @@ def drifted(stack: str = "production") -> Report:
                 kind="replaced",
                 cause="Secret `gpu-eu-provisioner-key` no longer holds the key that coderd knows.",
                 properties=(
-                    Difference(path="data.key", recorded=SECRET, actual=SECRET, secret=True),
+                    Difference(
+                        path="data.key", wanted=SECRET, recorded=SECRET, actual=SECRET, secret=True
+                    ),
                 ),
             ),
-            resource("old-proxy", kind="unexpected", cause="It is not in the program any more."),
+            resource(
+                "old-proxy",
+                kind="unexpected",
+                origin="plan",
+                cause="It is not in the program any more.",
+                next_step=NextStep(text="Delete it.", command="pulumi up --stack production"),
+            ),
             resource("entitlements", kind="unknown", cause="Coderd answered 503."),
-            resource("coder-pdb", kind="changed", cause="Edited.", ignored_by="Under test by us."),
+            resource(
+                "coder-pdb",
+                cause="Edited.",
+                ignored_by="Under test by us.",
+                ignored_until=date(2027, 6, 30),
+                next_step=None,
+            ),
         ),
         conditions=(
             fails("stack", "Ready", "SeveralReasons"),
@@ -94,16 +137,17 @@ def drifted(stack: str = "production") -> Report:
             fails("provisioner/gpu-eu", "ProvisionerKeyReady", "KeyRejected"),
             fails("provisioner/gpu-eu", "DaemonsConnected", "TooFew"),
             holds("provisioner/cpu-us", "DaemonsConnected", "At least 2."),
-            Condition(
-                component="proxy/sydney", type="ProxyHealthy", status="Unknown", reason="NotSeen",
-                message="It has not reported to coderd yet.",
+            condition(
+                "proxy/sydney", "ProxyHealthy", "Unknown", "NotSeen", "It has not reported yet."
             ),
         ),
         license=LicenseDates(
             applied=True,
             license_expires=NOW + timedelta(days=24),
             exp=NOW + timedelta(days=38, hours=5),
+            warn_days=30,
         ),
+        proxies=(ProxySummary(name="sydney", health="unregistered", version="v2.30.0"),),
         keys=(
             KeyAge(
                 provisioner="gpu-eu", organization="research", key_name="gpu-eu-3f9a",
@@ -147,15 +191,19 @@ def any_report() -> st.SearchStrategy[Report]:
     text, maybe = any_text(), st.one_of(st.none(), any_text())
     days = st.one_of(st.none(), st.integers(0, 4000))
     difference = st.builds(
-        Difference, path=text, recorded=maybe, actual=maybe, secret=st.booleans()
+        Difference, path=text, wanted=maybe, recorded=maybe, actual=maybe, secret=st.booleans()
     )
+    step = st.one_of(st.none(), st.builds(NextStep, text=text, command=text))
     found = st.builds(
         ResourceReport, urn=text, type=text, name=text, cause=text, ignored_by=maybe,
+        next_step=step, left_because=maybe, origin=st.sampled_from(["refresh", "plan"]),
+        ignored_until=st.one_of(st.none(), st.dates()),
         kind=st.sampled_from(["changed", "missing", "replaced", "unexpected", "unknown"]),
         properties=st.lists(difference, max_size=2).map(tuple),
     )  # fmt: skip
     condition = st.builds(
-        Condition, component=text, type=text, reason=text, message=text,
+        ReportedCondition, component=text, type=text, reason=text, message=text,
+        doubted_by=st.lists(text, max_size=2).map(tuple), next_step=step,
         status=st.sampled_from(["True", "False", "Unknown"]),
     )  # fmt: skip
     key = st.builds(
@@ -166,10 +214,18 @@ def any_report() -> st.SearchStrategy[Report]:
     dates = st.builds(
         LicenseDates, applied=st.booleans(),
         license_expires=st.one_of(st.none(), moments()), exp=st.one_of(st.none(), moments()),
+        warn_days=days,
     )  # fmt: skip
     return st.builds(
-        Report, stack=text, checked_at=moments(), error=maybe, repaired=st.booleans(),
-        result=st.sampled_from(["clean", "drift", "error"]),
+        Report, stack=text, written_at=moments(), checked_at=st.one_of(st.none(), moments()),
+        error=maybe, error_next_step=step, refused=maybe, refused_next_step=step,
+        repaired=st.booleans(),
+        repairs=st.lists(found, max_size=2).map(tuple),
+        last_update=st.one_of(
+            st.none(), st.builds(LastUpdate, at=moments(), kind=text, succeeded=st.booleans())
+        ),
+        result=st.sampled_from(["clean", "drift", "error", "recorded"]),
+        readiness=st.sampled_from(["ready", "not ready", "unknown"]),
         resources=st.lists(found, max_size=3).map(tuple),
         conditions=st.lists(condition, max_size=3).map(tuple),
         license=st.one_of(st.none(), dates),

@@ -20,12 +20,12 @@ def found(
     *paths: str,
     origin: Origin = "refresh",
     parents: str = "",
-    recorded: dict[str, Any] | None = None,
+    declared: dict[str, Any] | None = None,
     actual: dict[str, Any] | None = None,
 ) -> Finding:
     properties = tuple(Difference(path=path, recorded="old", actual="5") for path in paths)
     urn = urn_of(type_, "it", parents)
-    return Finding(urn, type_, kind, origin, properties, recorded or {}, actual or {})
+    return Finding(urn, type_, kind, origin, properties, declared or {}, actual or {})
 
 
 def key(
@@ -33,33 +33,33 @@ def key(
     *paths: str,
     origin: Origin = "refresh",
     actual: dict[str, Any] | None = None,
-    **recorded: Any,
+    **declared: Any,
 ) -> Finding:
-    facts = {"name": "gpu-eu-3f9a", "organization": "coder", **recorded}
+    facts = {"name": "gpu-eu-3f9a", "organization": "coder", **declared}
     type_ = f"{CODER}ProvisionerKey"
-    return found(type_, kind, *paths, origin=origin, recorded=facts, actual=actual or {})
+    return found(type_, kind, *paths, origin=origin, declared=facts, actual=actual or {})
 
 
 def proxy(kind: Kind, *paths: str, **actual: Any) -> Finding:
     type_ = f"{CODER}WorkspaceProxyRegistration"
-    return found(type_, kind, *paths, recorded={"name": "paris"}, actual=actual)
+    return found(type_, kind, *paths, declared={"name": "paris"}, actual=actual)
 
 
 def deployment(*paths: str) -> Finding:
     named = {"metadata": {"name": "coder"}}
-    return found("kubernetes:apps/v1:Deployment", "changed", *paths, recorded=named)
+    return found("kubernetes:apps/v1:Deployment", "changed", *paths, declared=named)
 
 
 def secret(kind: Kind, parents: str = "") -> Finding:
     named = {"metadata": {"name": "x"}}
     paths = () if kind == "missing" else ("data.key",)
-    return found("kubernetes:core/v1:Secret", kind, *paths, parents=parents, recorded=named)
+    return found("kubernetes:core/v1:Secret", kind, *paths, parents=parents, declared=named)
 
 
 def entitlements(
     before: dict[str, Any], now: dict[str, Any], *paths: str, kind: Kind = "changed"
 ) -> Finding:
-    return found(f"{CODER}Entitlements", kind, *paths, recorded=before, actual=now)
+    return found(f"{CODER}Entitlements", kind, *paths, declared=before, actual=now)
 
 
 def features(**entitlement: str) -> dict[str, Any]:
@@ -67,6 +67,7 @@ def features(**entitlement: str) -> dict[str, Any]:
 
 
 ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
+GATE = f"{CODER}FeatureGate"
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,18 @@ ACCESS, LICENSE = f"{CODER}OperatorAccess", f"{CODER}License"
         (proxy("changed", "icon"), "Proxy `paris` has another icon in coderd."),
         (proxy("changed", "name", name="rome"), "Proxy `paris` was renamed in coderd to `rome`."),
         (found(ACCESS, "changed", "accepted"), "Coderd refuses the operator's token."),
+        (
+            found(ACCESS, "missing", origin="plan"),
+            "The operator's access to coderd was not created yet.",
+        ),
+        (
+            found(ACCESS, "changed", "connection.url", origin="plan"),
+            "The config reaches coderd in another way than at the last update.",
+        ),
+        (
+            found(GATE, "changed", "entitled", "open", declared={"feature": "high_availability"}),
+            "The license no longer allows high_availability.",
+        ),
         (
             found(ACCESS, "changed", "accepted", actual={"reason": "SecretMissing"}),
             "The Secret with the operator's token is gone, or holds none.",

@@ -84,7 +84,8 @@ def test_a_plan_without_drift_is_what_the_program_asks_for(op: str, kind: str) -
     (found,) = findings(read_events([step(op, DEPLOYMENT, *sides, "spec.replicas")]))
     assert (found.origin, found.kind) == ("plan", kind)
     if found.properties:
-        assert (found.properties[0].recorded, found.properties[0].actual) == ("2", "1")
+        (each,) = found.properties
+        assert (each.wanted, each.recorded, each.actual) == ("2", "1", "1")
 
 
 def test_drift_that_needs_a_new_object_is_replaced() -> None:

@@ -26,7 +26,8 @@ def finding(*paths: str) -> Finding:
 
 
 def parts(found: Finding, *given: IgnoreRule) -> dict[str | None, tuple[str, ...]]:
-    return {reason: part.paths for part, reason in ignore_rules.apply(given, found, TODAY)}
+    found_parts = ignore_rules.apply(given, found, TODAY)
+    return {rule and rule.reason: part.paths for part, rule in found_parts}
 
 
 @pytest.mark.parametrize(

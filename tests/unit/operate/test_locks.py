@@ -39,7 +39,7 @@ def test_D3_the_error_names_the_holder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"pid": 1}'])
 def test_a_lock_without_a_holder_still_counts(tmp_path: Path, text: str) -> None:
     (tmp_path / "1.json").write_text(text)
-    with pytest.raises(LockedError, match=r"update of the stack is running; end"):
+    with pytest.raises(LockedError, match=r"update of the stack is running."):
         raise_if_locked(tmp_path)
 
 

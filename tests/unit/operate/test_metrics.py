@@ -5,7 +5,16 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from coder_stack.operate.report import metrics
 from coder_stack.operate.report.model import Report
-from tests.unit.operate.reports import NOW, SECRET, any_report, clean, drifted
+from tests.unit.operate.reports import (
+    NOW,
+    SECRET,
+    any_report,
+    clean,
+    drifted,
+    holds,
+    recorded_only,
+    resource,
+)
 
 Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
 DAY = 86_400
@@ -60,6 +69,24 @@ def test_D3_a_clean_stack_has_metrics_with_the_value_0() -> None:
     assert not [name for name, _ in series if name.startswith("coder_stack_license")]
 
 
+def test_R1_a_status_that_was_not_compared_writes_metrics_of_its_own() -> None:
+    """Else a status every hour would hide that the drift check no longer runs."""
+    report = recorded_only(readiness="ready", conditions=(holds("stack", "Ready"),))
+    series = read(metrics.render([report]))
+    stack = {"stack": "lab"}
+    assert value(series, "coder_stack_recorded_readiness", readiness="ready", **stack) == 1
+    last = NOW.timestamp() - 5 * 3600
+    assert value(series, "coder_stack_recorded_at_timestamp_seconds", **stack) == last
+    assert {name for name, _ in series if not name.startswith("coder_stack_recorded_")} == set()
+
+
+def test_R2_repairs_and_refusals_have_metrics() -> None:
+    report = clean(repaired=True, repairs=(resource("a"), resource("b")), refused="Too many.")
+    series = read(metrics.render([report]))
+    assert value(series, "coder_stack_repaired_resources", stack="staging") == 2
+    assert value(series, "coder_stack_refused", stack="staging") == 1
+
+
 def test_the_file_has_no_values_of_properties() -> None:
     assert SECRET not in metrics.render([drifted()])
 
@@ -67,11 +94,11 @@ def test_the_file_has_no_values_of_properties() -> None:
 @given(any_report())
 def test_any_text_stays_inside_its_label(report: Report) -> None:
     series = read(metrics.render([report]))
-    assert value(series, "coder_stack_repaired", stack=report.stack) == report.repaired
+    prefix = "coder_stack_recorded" if report.result == "recorded" else "coder_stack"
     for condition in report.conditions:
         labels = {"component": condition.component, "type": condition.type, "stack": report.stack}
         values = [
-            value(series, "coder_stack_condition", status=status, **labels)
+            value(series, f"{prefix}_condition", status=status, **labels)
             for status in ("True", "False", "Unknown")
         ]
         assert sorted(values) == [0, 0, 1]

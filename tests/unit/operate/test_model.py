@@ -37,7 +37,7 @@ def test_a_written_report_has_every_field_of_the_schema_and_reads_back(report: R
     for resource in document["resources"]:
         assert set(resource) == set(schema["ResourceReport"]["properties"])
         for difference in resource["properties"]:
-            assert set(difference) == {"path", "recorded", "actual", "secret"}
+            assert set(difference) == {"path", "wanted", "recorded", "actual", "secret"}
     assert Report.model_validate(document) == report
 
 

@@ -1,4 +1,4 @@
-"""What reconcile repairs within its limits, and how it waits for another update (D3)."""
+"""What reconcile repairs and reports, and how it waits for another update (D3)."""
 
 import json
 from collections.abc import Sequence
@@ -9,46 +9,15 @@ from typing import Any
 import pytest
 from pulumi.automation.events import EngineEvent
 
-from coder_stack.operate.drift import DriftCheck
-from coder_stack.operate.engine.errors import LockedError
+from coder_stack.operate.engine.errors import LockedError, OperationError
 from coder_stack.operate.engine.events import EngineRun, read_events
 from coder_stack.operate.engine.pulumi import AbortedError
-from coder_stack.operate.reconcile import Limits, reconcile_stack, refusal
+from coder_stack.operate.reconcile import Limits, reconcile_stack
 from coder_stack.operate.report.model import Report
-from coder_stack.settings import DriftSettings
 from tests.unit.operate.engine_events import MASKED, UNKNOWN, step
 
-REPORT = Report(schema=1, stack="dev", checked_at=datetime(2027, 1, 1, tzinfo=UTC), result="drift")
-
-
-def planned(deletes: int = 0, replaces: int = 0) -> DriftCheck:
-    return DriftCheck(REPORT, DriftSettings(max_deletes=1, max_replaces=2), deletes, replaces)
-
-
-@pytest.mark.parametrize(
-    ("check", "limits"),
-    [
-        (planned(), Limits()),
-        (planned(deletes=1, replaces=2), Limits()),
-        (planned(deletes=9), Limits(max_deletes=9)),
-        (planned(replaces=9), Limits(max_replaces=9)),
-    ],
-)
-def test_D3_a_repair_within_the_limits_is_done(check: DriftCheck, limits: Limits) -> None:
-    assert refusal(check, limits) is None
-
-
-def test_D3_more_than_the_config_allows_is_refused_with_the_numbers() -> None:
-    assert refusal(planned(deletes=2, replaces=3), Limits()) == (
-        "Not repaired: the update would delete 2 resources (allowed: 1; see --max-deletes) "
-        "and replace 3 resources (allowed: 2; see --max-replaces)."
-    )
-
-
-def test_D3_the_command_line_outweighs_the_config_also_downwards() -> None:
-    message = refusal(planned(deletes=1), Limits(max_deletes=0))
-    assert message is not None
-    assert "allowed: 0" in message
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+REPORT = Report(stack="dev", written_at=NOW, checked_at=NOW, result="drift")
 
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
@@ -107,9 +76,8 @@ class Scripted:
         self.done.append(" ".join(["up", *map(_name, targets)]))
         if self.failing_updates:
             self.failing_updates -= 1
-            raise AbortedError(
-                "It depends on what was not specified in --target list.", EngineRun()
-            )
+            why = "It depends on what was not specified in --target list."
+            raise AbortedError(OperationError(why), EngineRun())
         return self.updates.pop(0) if self.updates else EngineRun()
 
 
@@ -149,7 +117,8 @@ def test_D3_what_a_rule_covers_is_left_out_of_the_repair() -> None:
 
 
 def unreachable(*events: EngineEvent) -> AbortedError:
-    return AbortedError("Unavailable: coderd does not answer.", read_events(events))
+    why = OperationError("Unavailable: coderd does not answer.")
+    return AbortedError(why, read_events(events))
 
 
 def service_deleted() -> AbortedError:
@@ -179,10 +148,14 @@ def test_D3_what_makes_coderd_unreachable_is_repaired_first(failing_updates: int
     assert stack.done == ["check", "up service", "check", "up it", "check"]
 
 
-def test_D3_a_first_repair_that_fails_is_an_error() -> None:
+def test_D3_R2_a_first_repair_that_fails_is_an_error_with_what_was_found() -> None:
     stack = Scripted([service_deleted()], failing_updates=1)
-    with pytest.raises(AbortedError, match="--target list"):
-        run(stack)
+    report = run(stack)
+    assert (report.result, report.repaired, report.repairs) == ("error", True, ())
+    assert report.error is not None
+    assert "--target list" in report.error
+    assert report.error_next_step is not None
+    assert [each.left_because for each in report.resources] == ["The repair failed."]
     assert stack.done == ["check", "up service", "check"]
 
 
@@ -245,6 +218,31 @@ def test_D3_objects_in_coderd_wait_for_a_full_check() -> None:
 def test_D3_what_an_update_could_not_repair_is_still_drift() -> None:
     report = run(Scripted([drifted()]))
     assert (report.result, report.repaired) == ("drift", True)
+    assert [each.left_because for each in report.resources] == [
+        "It still differs after the repair."
+    ]
+    assert report.repairs == ()
+
+
+def test_R2_the_report_lists_what_was_found_and_repaired() -> None:
+    report = run(Scripted([drifted("a"), drifted("b"), EngineRun()]))
+    assert (report.result, report.resources) == ("clean", ())
+    assert [(each.name, each.next_step) for each in report.repairs] == [("a", None), ("b", None)]
+
+
+def test_R2_another_update_in_between_leaves_what_was_done_in_the_report() -> None:
+    stack = Scripted([drifted("a"), drifted("b")])
+    checks = stack.preview
+
+    def locked_later() -> EngineRun:
+        if stack.done.count("check") == 1:
+            raise LockedError("Another update of the stack is running.")
+        return checks()
+
+    stack.preview = locked_later  # type: ignore[method-assign]
+    report = run(stack)
+    assert (report.result, report.repaired) == ("error", True)
+    assert [each.name for each in report.resources] == ["a"]
 
 
 def test_D3_what_got_worse_after_the_check_counts_with_what_was_done() -> None:
@@ -278,8 +276,9 @@ def test_D3_a_failed_update_is_repeated_with_what_went_missing_after_the_check()
 
 def test_D3_an_update_that_failed_is_an_error_if_nothing_new_is_found() -> None:
     stack = Scripted([drifted()], failing_updates=1)
-    with pytest.raises(AbortedError, match="--target list"):
-        run(stack)
+    report = run(stack)
+    assert (report.result, report.repaired) == ("error", True)
+    assert [each.left_because for each in report.resources] == ["The repair failed."]
     assert stack.done == ["check", "up it", "check"]
 
 
@@ -309,7 +308,29 @@ def test_D3_a_repair_beyond_the_limits_is_not_started() -> None:
     report = run(stack)
     assert (report.result, report.repaired, stack.done) == ("drift", False, ["check"])
     assert report.refused is not None
+    assert report.refused_next_step is not None
+    assert report.refused_next_step.command == "coder-stack reconcile --stack dev --max-deletes 1"
+    assert [each.left_because for each in report.resources] == ["The repair exceeds the limits."]
     assert run(Scripted([deleting(), EngineRun()]), max_deletes=1).repaired
+
+
+def test_D3_F3_a_deleted_database_is_left_to_a_person() -> None:
+    """An update would create an empty one, and coderd would begin anew."""
+    cluster = "kubernetes:postgresql.cnpg.io/v1:Cluster"
+    gone = [
+        step("refresh", cluster, {"spec": {}}, None, name="database"),
+        step("create", cluster, None, {"spec": {}}, name="database"),
+    ]
+    stack = Scripted([read_events(gone)])
+    report = run(stack, max_creates=100)
+    assert (report.result, report.repaired, stack.done) == ("drift", False, ["check"])
+    assert report.refused == "Not repaired: the update would create an empty database."
+    assert [each.left_because for each in report.resources] == [
+        "The database must be restored first."
+    ]
+    stack = Scripted([unreachable(*gone)])
+    report = run(stack)
+    assert (report.result, stack.done) == ("error", ["check"]), "nor is it repaired first"
 
 
 def test_D3_reconcile_waits_for_another_update_only_as_long_as_asked() -> None:

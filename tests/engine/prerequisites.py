@@ -1,0 +1,27 @@
+"""Create what a stack's config refers to, as its user does before the first `pulumi up`.
+
+No container runs in the cluster of the tests, so nobody reads the values.
+"""
+
+from coder_stack.settings import Settings, load
+from coder_stack.settings.references import needed_objects
+from coder_stack.settings.stack_file import read_stack_file
+from tests.engine_project import PROJECT, Project
+
+
+def settings_of(project: Project) -> Settings:
+    """Load the config that the stack has now."""
+    given = read_stack_file(project.config_file, PROJECT)
+    return load(given.texts, PROJECT, given.secret_keys)
+
+
+def provide(project: Project) -> None:
+    """Create the Secrets and ConfigMaps that do not exist yet; their namespaces must."""
+    data: dict[str, dict[str, str]] = {}
+    for _, namespace, each in needed_objects(settings_of(project)):
+        path = f"/api/v1/namespaces/{namespace}/{each.kind.lower()}s/{each.name}"
+        data.setdefault(path, {}).update(dict.fromkeys(each.keys, "eA=="))
+    for path, content in data.items():
+        if project.cluster.get(path) is None:
+            folder, _, name = path.rpartition("/")
+            project.cluster.create(folder, {"metadata": {"name": name}, "data": content})

@@ -1,0 +1,354 @@
+"""What the config refers to and the cluster lacks is told before anything is registered (F2)."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coder_stack.cluster.references import missing_references
+from coder_stack.naming import OWNER
+from coder_stack.settings import Settings
+from tests.http_server import QuietHandler, serve
+from tests.provider.api_server import write_kubeconfig
+
+MARK = "0123456789abcdef"
+DATABASE: dict[str, Any] = {"database": {"secretName": "db"}}
+THEIRS: dict[str, Any] = {"createNamespace": False}
+LICENSE = {"secret": {"name": "paid"}}
+
+
+@dataclass
+class Api:
+    """An API server with these objects, by path below /api/v1/namespaces or /apis/apps/v1/…"""
+
+    objects: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    refusals: dict[str, tuple[int, bytes]] = field(default_factory=dict[str, tuple[int, bytes]])
+    asked: list[str] = field(default_factory=list[str])
+    port: int = 0
+    folder: Path = Path()
+
+    def namespace(self, name: str, *, ours: bool = False) -> None:
+        annotations = {"metadata": {"annotations": {OWNER: MARK}}} if ours else {"metadata": {}}
+        self.objects[name] = annotations
+
+    def secret(self, path: str, *keys: str) -> None:
+        namespace, _, name = path.partition("/")
+        self.objects[f"{namespace}/secrets/{name}"] = {"data": dict.fromkeys(keys, "aHVzaA==")}
+
+    def deployment(self) -> None:
+        self.objects["coder/deployments/coder"] = {"metadata": {}}
+
+    def answer(self, path: str) -> tuple[int, bytes]:
+        short = path.partition("/namespaces/")[2]
+        self.asked.append(short)
+        if short in self.refusals:
+            return self.refusals[short]
+        if short in self.objects:
+            return 200, json.dumps(self.objects[short]).encode()
+        plural = short.split("/")[-2] if "/" in short else "namespaces"
+        status = {"kind": "Status", "reason": "NotFound", "code": 404, "details": {"kind": plural}}
+        return 404, json.dumps(status).encode()
+
+    def missing(self, control_plane: dict[str, Any] | None = None, **parts: Any) -> list[str]:
+        """What is reported for a config, without what names this cluster in the commands."""
+        path = write_kubeconfig(self.folder, f"http://127.0.0.1:{self.port}")
+        whole = {"kubernetes": {"kubeconfig": path}, "controlPlane": control_plane or {}, **parts}
+        settings = Settings.model_validate(whole, by_alias=True, by_name=False)
+        found = missing_references(settings, MARK)
+        return [line.replace(f"kubectl --kubeconfig {path}", "kubectl") for line in found]
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Api]:
+    api = Api(folder=folder)
+
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:
+            status, body = api.answer(self.path)
+            self.reply(status, body, Content_Type="application/json")
+
+    with serve(Handler) as api.port:
+        yield api
+
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[Api]:
+    with serving(tmp_path) as api:
+        yield api
+
+
+def absent(what: str, command: str) -> str:
+    return f"{what} does not exist; create it: kubectl {command}"
+
+
+def test_F2_all_that_is_missing_is_told_at_once_with_the_commands_in_their_order(
+    api: Api,
+) -> None:
+    found = api.missing(
+        {
+            **THEIRS,
+            **DATABASE,
+            "workspaceNamespaces": ["labs"],
+            "accessUrl": "https://coder.test",
+            "tls": {"secretNames": ["cert"]},
+            "ingress": {"tlsSecretName": "cert"},
+            "image": {"pullSecrets": ["pull"]},
+            "caBundles": [{"name": "ca", "key": "ca.crt"}],
+        },
+        license=LICENSE,
+        provisioners=[
+            {
+                "name": "eu",
+                "namespace": "builders",
+                "secretEnv": {"A": {"name": "env", "key": "one"}, "B": {"name": "env", "key": "b"}},
+                "volumes": [{"name": "m", "configMap": {"name": "mirror"}}],
+            }
+        ],
+    )
+    pull = "docker-registry pull --docker-server=… --docker-username=… --docker-password=…"
+    assert found == [
+        absent("controlPlane.namespace: namespace coder", "create namespace coder"),
+        absent("controlPlane.workspaceNamespaces[0]: namespace labs", "create namespace labs"),
+        absent("provisioners[0].namespace: namespace builders", "create namespace builders"),
+        absent(
+            "controlPlane.caBundles[0]: Secret coder/ca",
+            "--namespace coder create secret generic ca --from-file=ca.crt=…",
+        ),
+        absent(
+            "controlPlane.image.pullSecrets[0]: Secret coder/pull",
+            f"--namespace coder create secret {pull}",
+        ),
+        absent(
+            "controlPlane.database.secretName: Secret coder/db",
+            "--namespace coder create secret generic db --from-literal=url=…",
+        ),
+        absent(
+            "controlPlane.tls.secretNames[0], controlPlane.ingress.tlsSecretName: "
+            "Secret coder/cert",
+            "--namespace coder create secret tls cert --cert=… --key=…",
+        ),
+        absent(
+            "license.secret: Secret coder/paid",
+            "--namespace coder create secret generic paid --from-literal=license=…",
+        ),
+        absent(
+            "provisioners[0].secretEnv.A, provisioners[0].secretEnv.B: Secret builders/env",
+            "--namespace builders create secret generic env "
+            "--from-literal=b=… --from-literal=one=…",
+        ),
+        absent(
+            "provisioners[0].volumes[0]: ConfigMap builders/mirror",
+            "--namespace builders create configmap mirror --from-file=…",
+        ),
+        absent(
+            "controlPlane.image.pullSecrets[0]: Secret builders/pull",
+            f"--namespace builders create secret {pull}",
+        ),
+    ]
+
+
+def test_F2_what_exists_is_asked_for_once_and_is_no_mistake(api: Api) -> None:
+    api.namespace("coder")
+    api.secret("coder/db", "url", "more")
+    assert api.missing({**THEIRS, **DATABASE}) == []
+    assert api.asked == ["coder", "coder/secrets/db"]
+
+
+def test_F2_the_commands_are_for_the_cluster_of_the_config(api: Api, tmp_path: Path) -> None:
+    path = write_kubeconfig(tmp_path, f"http://127.0.0.1:{api.port}")
+    context = Path(path).read_text().partition("current-context: ")[2].split()[0]
+    cluster = {"kubeconfig": path, "context": context}
+    whole = {"kubernetes": cluster, "controlPlane": THEIRS}
+    (line,) = missing_references(Settings.model_validate(whole, by_name=False), MARK)
+    wanted = f"kubectl --kubeconfig {path} --context {context} create namespace coder"
+    assert line.endswith(f": {wanted}")
+
+
+def test_F2_a_key_that_a_secret_lacks_is_named_and_no_value_of_it(api: Api) -> None:
+    api.namespace("coder")
+    api.secret("coder/db", "URL")
+    (line,) = api.missing({**THEIRS, **DATABASE})
+    assert line == (
+        'controlPlane.database.secretName: Secret coder/db has no key "url"; add it: '
+        """kubectl --namespace coder patch secret db --patch '{"stringData": {"url": "…"}}'"""
+    )
+
+
+# The namespace that the stack creates ------------------------------------------------------------
+
+
+def test_F2_a_namespace_of_the_stack_that_is_to_hold_secrets_of_others_says_the_ways_out(
+    api: Api,
+) -> None:
+    namespace, secret = api.missing(DATABASE)
+    assert namespace == (
+        "controlPlane.createNamespace: namespace coder does not exist yet, and cannot hold what is "
+        "missing below; on a first deployment set createNamespace: false and create it: "
+        "kubectl create namespace coder; or leave the fields below out of the first `pulumi up`"
+    )
+    assert secret.startswith("controlPlane.database.secretName: Secret coder/db does not exist")
+
+
+def test_F2_a_namespace_of_the_stack_without_such_secrets_comes_with_the_first_run(
+    api: Api,
+) -> None:
+    fleet = [{"name": "eu", "namespace": "coder"}]
+    assert api.missing(provisioners=fleet) == []
+    assert api.missing(license=LICENSE) == [], "the update itself says SecretMissing"
+    assert set(api.asked) == {"coder"}
+
+
+def test_F2_a_namespace_that_somebody_else_created_is_told_with_the_ways_out(api: Api) -> None:
+    api.namespace("coder")
+    (line,) = api.missing()
+    assert line == (
+        "controlPlane.createNamespace: namespace coder exists, and this stack did not create it; "
+        "set createNamespace: false, or, if this stack is to own and delete it: "
+        f"kubectl annotate namespace coder {OWNER}={MARK}"
+    )
+
+
+def test_F2_a_namespace_of_this_stack_is_recognized_by_its_mark(api: Api) -> None:
+    api.namespace("coder", ours=True)
+    assert api.missing() == []
+
+
+def test_F2_an_imported_or_renamed_stack_is_marked_by_its_next_update(api: Api) -> None:
+    api.namespace("coder")
+    api.deployment()
+    assert api.missing() == []
+
+
+# Secrets whose absence is a condition ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"license": LICENSE},
+        {"access": {"tokenSecret": {"name": "paid"}}},
+        {"access": {"passwordSecret": {"name": "paid"}}},
+        {
+            "provisioners": [
+                {"name": "eu", "key": {"name": "k", "exactName": True, "adoptSecret": "paid"}}
+            ]
+        },
+    ],
+)
+def test_F2_L1_CP6_a_secret_with_a_condition_is_looked_for_before_the_first_deployment_only(
+    api: Api, parts: dict[str, Any]
+) -> None:
+    api.namespace("coder")
+    (line,) = api.missing(THEIRS, **parts)
+    assert "Secret coder/paid does not exist" in line
+    api.deployment()
+    assert api.missing(THEIRS, **parts) == []
+
+
+def test_F2_the_namespace_of_such_a_secret_is_treated_alike(api: Api) -> None:
+    api.namespace("coder", ours=True)
+    away = {"secret": {"name": "paid", "namespace": "vault"}}
+    namespace, secret = api.missing(license=away)
+    assert namespace.startswith("license.secret.namespace: namespace vault does not exist")
+    assert secret.startswith("license.secret: Secret vault/paid does not exist")
+    api.deployment()
+    assert api.missing(license=away) == []
+
+
+# What is not looked for --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "plane",
+    [
+        {"envFrom": [{"secretRef": {"name": "more", "optional": True}}]},
+        {"volumes": [{"name": "v", "secret": {"secretName": "more", "optional": True}}]},
+        {"volumes": [{"name": "v", "secret": {"secretName": "eu-provisioner-key"}}]},
+        {"volumes": [{"name": "v", "configMap": {"name": "coder-reconcile"}}]},
+        {"volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "secret": "nonsense"}]},
+        {
+            "accessUrl": "https://coder.test",
+            "ingress": {
+                "tlsSecretName": "cert",
+                "annotations": {"cert-manager.io/cluster-issuer": "letsencrypt"},
+            },
+        },
+    ],
+)
+def test_F2_optional_objects_own_objects_and_certificates_to_come_are_left_alone(
+    api: Api, plane: dict[str, Any]
+) -> None:
+    api.namespace("coder")
+    assert api.missing({**THEIRS, **plane}, provisioners=[{"name": "eu"}]) == []
+
+
+@pytest.mark.parametrize(
+    ("plane", "named"),
+    [
+        ({"envFrom": [{"secretRef": {"name": "x"}}]}, "envFrom[0]: Secret coder/x"),
+        ({"envFrom": [{"configMapRef": {"name": "x"}}]}, "envFrom[0]: ConfigMap coder/x"),
+        (
+            {"volumes": [{"name": "v", "secret": {"secretName": "x"}}]},
+            "volumes[0]: Secret coder/x",
+        ),
+        (
+            {"volumes": [{"name": "v", "projected": {"sources": [{"secret": {"name": "x"}}]}}]},
+            "volumes[0].projected.sources[0]: Secret coder/x",
+        ),
+    ],
+)
+def test_F2_what_kubernetes_own_words_name_is_looked_for(
+    api: Api, plane: dict[str, Any], named: str
+) -> None:
+    api.namespace("coder")
+    (line,) = api.missing({**THEIRS, **plane})
+    assert line.startswith(f"controlPlane.{named} does not exist; create it: kubectl ")
+
+
+def test_F2_the_secrets_of_the_reconcile_job_are_looked_for(api: Api) -> None:
+    api.namespace("coder")
+    job = {
+        "image": "registry.example.com/coder-stack:1",
+        "backend": {"name": "pulumi", "key": "url"},
+        "passphrase": {"name": "pulumi", "key": "passphrase"},
+    }
+    (line,) = api.missing(THEIRS, reconcileJob=job)
+    assert line.startswith("reconcileJob.backend, reconcileJob.passphrase: Secret coder/pulumi ")
+    assert line.endswith("--from-literal=passphrase=… --from-literal=url=…")
+
+
+# Unknown is not missing --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (403, b'{"kind": "Status", "reason": "Forbidden"}'),
+        (500, b'{"kind": "Status", "reason": "InternalError"}'),
+        (404, b"<html>no such page</html>"),
+        (404, b'{"kind": "Status", "reason": "NotFound", "details": {"kind": "namespaces"}}'),
+        (200, b"[]"),
+    ],
+)
+def test_F2_U1_an_answer_that_is_no_answer_about_the_object_stops_nothing(
+    api: Api, refusal: tuple[int, bytes]
+) -> None:
+    api.namespace("coder")
+    api.refusals["coder/secrets/db"] = refusal
+    assert api.missing({**THEIRS, **DATABASE}) == []
+
+
+def test_F2_who_may_not_ask_for_namespaces_is_still_told_about_secrets(api: Api) -> None:
+    api.refusals["coder"] = (403, b'{"kind": "Status", "reason": "Forbidden"}')
+    (line,) = api.missing({**THEIRS, **DATABASE})
+    assert line.startswith("controlPlane.database.secretName: Secret coder/db does not exist")
+
+
+def test_F2_U1_a_cluster_that_stops_answering_is_left_to_the_engine(tmp_path: Path) -> None:
+    with serving(tmp_path) as api:
+        pass
+    assert api.missing({**THEIRS, **DATABASE}) == []

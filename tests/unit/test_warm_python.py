@@ -1,0 +1,70 @@
+"""tests/warm_python: a forked process behaves to its starter as a plain interpreter would."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests import warm_python
+from tests.waiting import eventually
+
+
+def started(program: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*warm_python.interpreter(), "-u", str(program), *words],
+        cwd=program.parent,
+        env={**os.environ, "GREETING": "hello"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    return tmp_path / "program.py"
+
+
+def test_arguments_environment_folder_output_and_exit_code_are_the_programs(program: Path) -> None:
+    program.write_text(
+        "import os, sys\n"
+        "print(sys.argv[1:], os.environ['GREETING'], os.getcwd(), __name__)\n"
+        "sys.exit(7)\n"
+    )
+    process = started(program, "one", "two")
+    assert process.communicate()[0] == f"['one', 'two'] hello {program.parent} __main__\n"
+    assert process.returncode == 7
+
+
+def test_an_uncaught_exception_is_shown_and_fails(program: Path) -> None:
+    program.write_text("raise ValueError('no')\n")
+    process = started(program)
+    assert "ValueError: no" in process.communicate()[1]
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_reach_the_program(program: Path, number: signal.Signals) -> None:
+    program.write_text(
+        "import signal, sys\n"
+        f"signal.signal({int(number)}, lambda *_: sys.exit(9))\n"
+        "print('waiting')\n"
+        "signal.pause()\n"
+    )
+    with started(program) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(number)
+        assert process.wait(10) == 9
+
+
+def test_whoever_kills_the_client_kills_the_program(program: Path) -> None:
+    program.write_text("import os, signal\nprint(os.getpid())\nsignal.pause()\n")
+    with started(program) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        process.kill()
+        assert eventually(lambda: not psutil.pid_exists(pid))
