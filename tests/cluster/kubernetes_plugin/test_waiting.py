@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.kubernetes_plugin.values import Object, as_int, dig
+from sandbox.kubernetes_plugin.values import Object, as_int, as_list, as_object, dig
 from tests.cluster.kubernetes_plugin import manifests
 from tests.cluster.kubernetes_plugin.conftest import Kubectl, kubeconfig_with_token
 from tests.cluster.kubernetes_plugin.driver import Failure, Plugin, grpc, start
@@ -89,12 +89,17 @@ def test_the_timeout_annotation_counts_where_the_program_sets_none(
 def test_the_programs_own_condition_replaces_the_rule_of_the_kind(
     plugin: Plugin, namespace: str
 ) -> None:
-    """These pods are never scheduled, so the kind's own rule would wait."""
+    """These pods are never scheduled, so the kind's own rule would wait.
+
+    The Deployment's controller sets the condition before it counts the pods.
+    """
     annotations: Object = {"pulumi.com/waitFor": "condition=Progressing"}
     created = plugin.create(
         manifests.deployment(namespace, pod=NOWHERE, annotations=annotations), timeout=60
     )
-    assert dig(created.outputs, "status", "replicas") == 1
+    conditions = map(as_object, as_list(dig(created.outputs, "status", "conditions")))
+    assert ("Progressing", "True") in [(each["type"], each["status"]) for each in conditions]
+    assert dig(created.outputs, "status", "availableReplicas") is None, "no pod is ready"
 
 
 def test_a_condition_that_does_not_hold_is_named_when_the_time_is_up(
