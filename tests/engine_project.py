@@ -51,15 +51,12 @@ class Project:
         program: str | None = None,
         coderd_url: str = "",
         name: str = "",
-        *,
-        warm: bool = True,
     ) -> "Project":
         """Create the stack; it is not deployed yet.
 
         `program` is the text of another `__main__.py`, which the test configures itself.
         `coderd_url` is the simulated coderd that stands in for the pods: no container runs.
         `name` is the stack's and the namespace's; a random one keeps tests apart.
-        `warm` starts Python as tests/warm_python does.
         """
         work = folder / "project"
         work.mkdir()
@@ -68,7 +65,7 @@ class Project:
         for part in ("__main__.py", "coder_stack"):
             if part != "__main__.py" or program is None:
                 (work / part).symlink_to(CHECKOUT / part)
-        lay_environment(work / ".venv", warm=warm)
+        lay_environment(work / ".venv")
         if program is not None:
             (work / "__main__.py").write_text(program)
         home = SandboxPaths(folder / "home")

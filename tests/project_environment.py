@@ -16,10 +16,10 @@ from sandbox.paths import CHECKOUT
 from tests import warm_python
 
 
-def lay_environment(folder: Path, *, warm: bool = True) -> None:
+def lay_environment(folder: Path) -> None:
     """Lay out a virtual environment like the checkout's, with a ready answer to `pip list`.
 
-    `warm`: programs and dynamic providers are forked from a process with the libraries imported.
+    Programs, dynamic providers and the plugin's stand-in start as tests/warm_python says.
     """
     environment = CHECKOUT / ".venv"
     folder.mkdir()
@@ -33,7 +33,7 @@ def lay_environment(folder: Path, *, warm: bool = True) -> None:
     python.write_text(
         "#!/bin/sh\n"
         f'if [ "$1 $2 $3" = "-m pip list" ]; then exec cat {shlex.quote(str(listed))}; fi\n'
-        f"{_forked(real) if warm and warm_python.available() else ''}"
+        f"{_forked(real) if warm_python.available() else ''}"
         f'exec {real} "$@"\n'
     )
     python.chmod(0o755)

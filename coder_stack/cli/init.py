@@ -19,13 +19,7 @@ from coder_stack.operate.engine.pulumi import Project
 from coder_stack.settings import AccessSettings, ConfigError
 from coder_stack.start import password as passwords
 from coder_stack.start.first_stack import StackFile
-from coder_stack.start.template import (
-    BUILT_IN,
-    CLOUD_NATIVE_PG,
-    SECRET,
-    FirstStack,
-    databases,
-)
+from coder_stack.start.template import BUILT_IN, CLOUD_NATIVE_PG, SECRET, FirstStack
 
 _EMAIL = AccessSettings().email
 
@@ -57,11 +51,7 @@ def init(
     ] = None,
     cloud_native_pg: Annotated[
         bool,
-        typer.Option(
-            "--cloud-native-pg",
-            help="PostgreSQL by the operator CloudNativePG.",
-            hidden=CLOUD_NATIVE_PG not in databases(),
-        ),
+        typer.Option("--cloud-native-pg", help="PostgreSQL by the operator CloudNativePG."),
     ] = False,
     built_in_database: Annotated[
         bool, typer.Option("--built-in-database", help="coderd's own database, for a trial.")
@@ -157,9 +147,6 @@ def _check_options(
     databases_given = [DATABASE_OPTIONS[kind] for kind, wanted in chosen.items() if wanted]
     if len(databases_given) > 1:
         fail(f"give only one of {', '.join(databases_given)}.")
-    for kind, wanted in chosen.items():
-        if wanted and kind not in databases():
-            fail(f"{DATABASE_OPTIONS[kind]} is not part of this version.")
     if ingress_class and not access_url:
         fail("--ingress-class needs --access-url, which names the host.")
     if tls_secret and not ingress_class:

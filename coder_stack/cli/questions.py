@@ -15,7 +15,7 @@ from coder_stack.cluster.kubeconfig import (
     load_kubeconfig,
 )
 from coder_stack.start import password as passwords
-from coder_stack.start.template import BUILT_IN, CLOUD_NATIVE_PG, SECRET, databases
+from coder_stack.start.template import BUILT_IN, CLOUD_NATIVE_PG, DATABASES, SECRET
 
 DATABASE_OPTIONS = {
     SECRET: "--database-secret",
@@ -73,12 +73,12 @@ class Questions:
         """Return the chosen database, and the name of its Secret."""
         kind = next((each for each, wanted in chosen.items() if wanted), None)
         if kind is None and self.interactive:
-            kind = self._one_of("Database", databases())
+            kind = self._one_of("Database", DATABASES)
             if kind == SECRET:
                 question = "Secret with PostgreSQL's URL under `url`"
                 secret = typer.prompt(question, default="coder-database")
         if kind is None:
-            options = [DATABASE_OPTIONS[each] for each in databases()]
+            options = [DATABASE_OPTIONS[each] for each in DATABASES]
             self.missing.append(f"one of {', '.join(options)}")
             kind = BUILT_IN
         return {"database": kind, **({"database_secret": secret} if secret else {})}

@@ -13,6 +13,8 @@ from coder_stack.config_keys import CONFIG
 from coder_stack.settings import SECRETS
 
 SECRET, BUILT_IN, CLOUD_NATIVE_PG = "secret", "built-in", "cloud-native-pg"
+DATABASES = (SECRET, CLOUD_NATIVE_PG, BUILT_IN)
+"""The choices of a database, the usual one first."""
 _SCHEMA = "# yaml-language-server: $schema=docs/configuration.schema.json"
 
 
@@ -24,7 +26,7 @@ class FirstStack:
     stack: str
     """As in the name of the file, without organization and project."""
     database: str
-    """One of `databases()`."""
+    """One of DATABASES."""
     database_secret: str = "coder-database"  # noqa: S105  # the name of a Secret
     context: str | None = None
     kubeconfig: str | None = None
@@ -35,11 +37,6 @@ class FirstStack:
     license_secret: str | None = None
     username: str = "admin"
     email: str = "admin@example.com"
-
-
-def databases() -> tuple[str, ...]:
-    """Return the choices."""
-    return tuple(_DATABASES)
 
 
 def render(first: FirstStack) -> str:
@@ -97,7 +94,7 @@ def _control_plane(first: FirstStack) -> list[str]:
         f"    namespace: {_scalar(first.namespace)}",
         *_namespace_of_others(first),
         f"    {url}" if first.access_url else f"    # {url}",
-        *_DATABASES[first.database](first),
+        *_DATABASE_LINES[first.database](first),
         *_ingress(first),
         "    # replicas: 2 # more than one needs a license",
     ]
@@ -153,7 +150,7 @@ def _built_in(first: FirstStack) -> list[str]:
     ]
 
 
-_DATABASES = {SECRET: _existing_secret, CLOUD_NATIVE_PG: _cloud_native_pg, BUILT_IN: _built_in}
+_DATABASE_LINES = {SECRET: _existing_secret, CLOUD_NATIVE_PG: _cloud_native_pg, BUILT_IN: _built_in}
 
 
 def _access(first: FirstStack) -> list[str]:

@@ -29,6 +29,7 @@ from sandbox.coderd.rules.state import ServerFlags
 from sandbox.engine import Engine
 from sandbox.paths import CHECKOUT
 from sandbox.pods import simulate_pods
+from tests import warm_python
 from tests.cluster_access import OwnCluster
 from tests.ending import end_with_this_run
 from tests.engine.deployed import Deployed
@@ -110,10 +111,14 @@ class Run:
     def kill(self, victim: Victim) -> None:
         if self.process.is_running():
             self.family = self.process.children(recursive=True)
-        plugins = [each for each in self.family if _is_provider(each)]
-        if victim in ("engine", "machine"):
+        killed = {
+            "engine": [],
+            "machine": self.family,
+            "provider": [each for each in self.family if _is_provider(each)],
+        }[victim]
+        if victim != "provider":
             _kill(self.process)
-        for each in self.family if victim == "machine" else plugins if victim == "provider" else ():
+        for each in [*warm_python.forked_for(killed), *killed]:
             _kill(each)
 
     def end(self) -> int:
@@ -316,7 +321,7 @@ def crashing(
                 ("cluster", api.client(cluster.kubeconfig)),
             )
         )
-        project = Project.create(engine, cluster, folder, coderd_url=wires[0].url, warm=False)
+        project = Project.create(engine, cluster, folder, coderd_url=wires[0].url)
         stack = Deployed(project, coderd)  # type: ignore[arg-type]
         kubeconfig = write_kubeconfig(folder, wires[1].url)
         stack.configure(kubernetes={"kubeconfig": kubeconfig}, **settings)

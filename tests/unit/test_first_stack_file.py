@@ -12,13 +12,13 @@ from typer.testing import CliRunner, Result
 from coder_stack.cli import command
 from coder_stack.settings import Settings, load
 from coder_stack.settings.stack_file import read_stack_file
-from coder_stack.start.template import SECRET, FirstStack, databases, kept, render
+from coder_stack.start.template import DATABASES, SECRET, FirstStack, kept, render
 
 app = command()
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "project": ("coder-stack", "acme"),
-    "database": databases(),
+    "database": DATABASES,
     "context": (None, "arn:aws:eks:eu:1:cluster/x", "ann@my: cluster"),
     "kubeconfig": (None, "~/.kube/some config"),
     "exposed": ("no", "url", "ingress", "tls"),

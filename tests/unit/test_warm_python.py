@@ -68,3 +68,16 @@ def test_whoever_kills_the_client_kills_the_program(program: Path) -> None:
         pid = int(process.stdout.readline())
         process.kill()
         assert eventually(lambda: not psutil.pid_exists(pid))
+
+
+def test_the_forked_process_is_found_by_its_client(program: Path) -> None:
+    """So a test that kills a provider kills it at once, not only when the server notices."""
+    program.write_text("import os, signal\nprint(os.getpid())\nsignal.pause()\n")
+    with started(program) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        client = psutil.Process(process.pid)
+        found = [each.pid for each in warm_python.forked_for([client])]
+        assert found == ([pid] if warm_python.available() else [])
+        process.kill()
+    assert warm_python.forked_for([]) == []

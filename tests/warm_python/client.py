@@ -15,7 +15,14 @@ def main() -> int:
     """Pass everything to the server; return the exit code of the forked process."""
     path, *words = sys.argv[1:]
     folder = os.getcwd()  # noqa: PTH109  # pathlib takes longer than the rest
-    request = json.dumps({"words": words, "folder": folder, "environment": dict(os.environ)})
+    request = json.dumps(
+        {
+            "client": os.getpid(),
+            "words": words,
+            "folder": folder,
+            "environment": dict(os.environ),
+        }
+    )
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(path)
         body = request.encode()

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.warm_python import process_name
+
 _MODULES = (
     "coder_stack.cluster.kept_database",
     "coder_stack.cluster.preflight",
@@ -88,6 +90,7 @@ class Forked:
 class Request:
     """What a client asks for, with its standard files."""
 
+    client: int
     words: list[str]
     folder: str
     environment: dict[str, str]
@@ -104,6 +107,7 @@ class Request:
     def run(self) -> None:
         """Become the process that a plain interpreter would be with these arguments."""
         os.setsid()
+        Path("/proc/self/comm").write_text(process_name(self.client))
         for standard, file in enumerate(self.files):
             os.dup2(file, standard)
             os.close(file)
