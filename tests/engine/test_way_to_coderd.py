@@ -49,6 +49,12 @@ class Upgraded:
             content["config"]["coder-stack:access"] = access
         file.write_text(yaml.safe_dump(content))
 
+    def the_old_way(self) -> None:
+        """Connect by the access URL, as the earlier rule did; then leave it to the new rule."""
+        self.configure({"throughApiServer": False})
+        self.pulumi("up", "--yes", "--skip-preview")
+        self.configure()
+
     def pulumi(self, *arguments: str) -> str:
         return self.command("pulumi", *arguments, "--stack", "sandbox", "--non-interactive")
 
@@ -79,34 +85,26 @@ class Upgraded:
         return httpx.get(f"{self.coderd}/_sim/state", trust_env=False).raise_for_status().json()
 
 
-@pytest.fixture
-def upgraded(clone: Clone) -> Upgraded:
-    return Upgraded(clone)
-
-
-def test_F2_an_update_or_a_reconcile_moves_the_connection_and_nothing_else(
-    upgraded: Upgraded,
+def test_F2_K6_after_the_upgrade_only_the_connection_moves_and_a_destroy_leaves_nothing(
+    clone: Clone,
 ) -> None:
+    upgraded = Upgraded(clone)
     before = upgraded.identities()
 
     upgraded.command("coder-stack", "reconcile", "--stack", "sandbox")
     assert (upgraded.connections(), upgraded.identities()) == ({"service_proxy"}, before)
     upgraded.command("coder-stack", "drift", "--stack", "sandbox")
 
-    upgraded.configure({"throughApiServer": False})
-    upgraded.pulumi("up", "--yes", "--skip-preview")
-    assert (upgraded.connections(), upgraded.identities()) == ({"url"}, before), "the old way"
+    upgraded.the_old_way()
+    assert (upgraded.connections(), upgraded.identities()) == ({"url"}, before)
 
-    upgraded.configure()
     said = upgraded.pulumi("up", "--yes", "--skip-preview")
     assert (upgraded.connections(), upgraded.identities()) == ({"service_proxy"}, before)
     assert "operator access: " not in said, "no warning of a token that was left"
     assert {status for _, _, status in upgraded.clone.conditions()} == {"True"}
     upgraded.command("coder-stack", "drift", "--stack", "sandbox")
 
-
-def test_F2_K6_a_destroy_after_the_upgrade_leaves_nothing_in_coderd(upgraded: Upgraded) -> None:
-    upgraded.identities()
+    upgraded.the_old_way()
     said = upgraded.pulumi("destroy", "--yes", "--skip-preview")
     assert "may still be" not in said, "what cannot be removed is a warning"
     assert upgraded.clone.resources() == []
