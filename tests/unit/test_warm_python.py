@@ -81,3 +81,23 @@ def test_the_forked_process_is_found_by_its_client(program: Path) -> None:
         assert found == ([pid] if warm_python.available() else [])
         process.kill()
     assert warm_python.forked_for([]) == []
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_processes_and_clients_that_are_killed_together_leave_the_server_running(
+    program: Path, *, both: bool
+) -> None:
+    program.write_text("import os, signal\nprint(os.getpid(), flush=True)\nsignal.pause()\n")
+    processes = [started(program) for _ in range(4)]
+    for process in processes:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        if both:
+            os.kill(pid, signal.SIGKILL)
+        process.kill()
+    half_way = started(program)
+    half_way.kill()
+    for process in [*processes, half_way]:
+        process.communicate()
+    program.write_text("print('still there')\n")
+    assert started(program).communicate()[0] == "still there\n"

@@ -69,12 +69,13 @@ class Forked:
         except OSError:
             return False
         for number in numbers:
-            signal.pidfd_send_signal(self.pidfd, number)
+            self.send(number)
         return bool(numbers)
 
-    def kill(self) -> None:
-        """End it as whoever killed the client wanted."""
-        signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+    def send(self, number: int) -> None:
+        """Send a signal; the process may have ended already."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, number)
 
     def report(self) -> None:
         """Tell the client how the process ended, unless the client was killed."""
@@ -151,15 +152,21 @@ def serve(path: str) -> Request | None:
                         ready.unregister(found.client)
                     ready.unregister(found.pidfd)
                     found.report()
+                elif found.client.fileno() < 0:
+                    continue  # its process has ended in this very round
                 elif not found.pass_on():
                     ready.unregister(found.client)
-                    found.kill()
+                    found.send(signal.SIGKILL)  # as whoever killed the client wanted
 
 
 def _fork(listener: socket.socket, ready: selectors.BaseSelector) -> Request | None:
     """Fork for the next client; return its request in the fork."""
     client, _ = listener.accept()
-    request = Request.read(client)
+    try:
+        request = Request.read(client)
+    except (OSError, ValueError):  # killed before it had asked for anything
+        client.close()
+        return None
     pid = os.fork()
     if pid == 0:
         return request
@@ -174,7 +181,7 @@ def _fork(listener: socket.socket, ready: selectors.BaseSelector) -> Request | N
 def _kill_all(ready: selectors.BaseSelector) -> None:
     for key in ready.get_map().values():
         if isinstance(key.data, Forked):
-            key.data.kill()
+            key.data.send(signal.SIGKILL)
 
 
 def _unbuffered(file: int) -> io.TextIOWrapper:
