@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 
 from tests import warm_python
 from tests.waiting import eventually
+
+needs_a_server = pytest.mark.skipif(
+    not warm_python.available(), reason="without pidfds, programs are not forked but started"
+)
 
 
 def started(program: Path, *words: str) -> subprocess.Popen[str]:
@@ -83,21 +88,31 @@ def test_the_forked_process_is_found_by_its_client(program: Path) -> None:
     assert warm_python.forked_for([]) == []
 
 
-@pytest.mark.parametrize("both", [False, True])
-def test_processes_and_clients_that_are_killed_together_leave_the_server_running(
-    program: Path, *, both: bool
-) -> None:
-    program.write_text("import os, signal\nprint(os.getpid(), flush=True)\nsignal.pause()\n")
-    processes = [started(program) for _ in range(4)]
-    for process in processes:
+@needs_a_server
+def test_a_process_and_its_client_that_end_at_once_leave_the_server_running(program: Path) -> None:
+    program.write_text("import os, signal\nprint(os.getpid())\nsignal.pause()\n")
+    with started(program) as process:
         assert process.stdout is not None
         pid = int(process.stdout.readline())
-        if both:
-            os.kill(pid, signal.SIGKILL)
+        forked = psutil.Process(pid)
+        server = forked.parent()
+        assert server is not None
+        server.suspend()  # so it learns of both in one go
+        forked.kill()
+        assert eventually(lambda: forked.status() == psutil.STATUS_ZOMBIE)
         process.kill()
-    half_way = started(program)
-    half_way.kill()
-    for process in [*processes, half_way]:
-        process.communicate()
+        process.wait()
+        server.resume()
+    assert_it_runs(program)
+
+
+@needs_a_server
+def test_a_client_that_is_killed_before_it_asks_leaves_the_server_running(program: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(warm_python.address())
+    assert_it_runs(program)
+
+
+def assert_it_runs(program: Path) -> None:
     program.write_text("print('still there')\n")
     assert started(program).communicate()[0] == "still there\n"
