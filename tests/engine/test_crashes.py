@@ -19,6 +19,7 @@ from tests.engine.crashing import VICTIMS, Crashes, crashing, table
 from tests.reports import keep_for_the_summary
 from tests.simulation import license_text
 from tests.tripwire import Call
+from tests.waiting import eventually
 
 pytestmark = [
     pytest.mark.engine,
@@ -76,6 +77,16 @@ def tokens(crashes: Crashes) -> list[str]:
     return [key.token_name for key in keys if key.login_type == "token"]
 
 
+def unready_endpoints(crashes: Crashes) -> list[str]:
+    """Pods that a Service does not list as ready; slices lag behind a restarted API server."""
+    project = crashes.stack.project
+    path = f"/apis/discovery.k8s.io/v1/namespaces/{project.namespace}/endpointslices"
+    listed = project.cluster.get(path)
+    assert listed is not None
+    endpoints = [each for item in listed["items"] for each in item.get("endpoints") or []]
+    return [str(each["targetRef"]["name"]) for each in endpoints if not each["conditions"]["ready"]]
+
+
 def live_and_die(crashes: Crashes) -> None:
     """The whole life of the stack, each step killed at every point."""
     crashes.stack.give("licenseJwt", A)
@@ -94,7 +105,9 @@ def live_and_die(crashes: Crashes) -> None:
     crashes.stack.configure(**settings(rotation="2", proxy="2"))
     crashes.survive("rotate the proxy's token", "up")
     assert_converged(crashes, B, proxies=1)
-    assert crashes.stack.preview(refresh=True).changes == []
+    assert eventually(lambda: unready_endpoints(crashes) == [], 120)
+    looked = crashes.stack.preview(refresh=True)
+    assert looked.changes == [], looked.text
     crashes.check = lambda _crashes: None
     # A destroy does not wait for a coderd that is gone for good: it warns and goes on (K6).
     crashes.coderd_comes_back = True
