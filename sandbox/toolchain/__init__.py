@@ -5,7 +5,7 @@ They are in one cache (`$CODER_STACK_CACHE`); versions and addresses are in cata
 `coder-stack doctor` shows the source of each tool and the reason.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sandbox.toolchain.catalogue import CHECKS, CLUSTER, CONTRACT, ENGINE
@@ -22,6 +22,7 @@ __all__ = [
     "Installed",
     "PluginChoice",
     "ToolchainError",
+    "api_documents",
     "browser",
     "cache_dir",
     "ensure",
@@ -44,6 +45,11 @@ def browser() -> Installed:
 def wheels(name: str) -> Path:
     """Return the folder of a locked set of Python packages; install it if necessary."""
     return Toolchain.from_environment().ensure_wheels(name)
+
+
+def api_documents() -> Mapping[str, Path]:
+    """Return Coder's API document of each tried version; download what is missing."""
+    return Toolchain.from_environment().ensure_api_documents()
 
 
 def find(name: str) -> Installed | None:

@@ -78,12 +78,13 @@ class Builder:
         raise AssertionError("unreachable")
 
     def _file(self, file: ModuleFile, into: Path) -> Path:
-        folder = self._module(file.part, file.module)
+        folder = self.download(file.part, file.module)
         return write_pinned(
             file, join_documents((folder / s).read_bytes() for s in file.sources), into
         )
 
-    def _module(self, part: str, module: str) -> Path:
+    def download(self, part: str, module: str) -> Path:
+        """Download a module that `modules/<part>` locks; return its folder."""
         command = [self.go.path, "mod", "download", "-json", module]
         try:
             answer = capture(

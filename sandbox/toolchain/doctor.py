@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sandbox.errors import SandboxError
+from sandbox.toolchain.api_documents import NAME as API_DOCUMENTS
+from sandbox.toolchain.api_documents import REASON as DOCUMENTS_FROM
 from sandbox.toolchain.browser import Browser
 from sandbox.toolchain.build import free_bytes, tree_bytes
 from sandbox.toolchain.catalogue import CHECKS, CLUSTER, CONTRACT, ENGINE, WHEELS
@@ -65,7 +67,10 @@ def doctor(
         bool, typer.Option(help="Install the tools of the engine and the cluster.")
     ] = False,
     install_all: Annotated[
-        bool, typer.Option(help="Also install test tools: Coder servers, browser, linters.")
+        bool,
+        typer.Option(
+            help="Also install test tools: Coder servers and API documents, browser, linters."
+        ),
     ] = False,
     verify: Annotated[bool, typer.Option(help="Verify the installed files' checksums.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -79,13 +84,17 @@ def doctor(
         if install or install_all:
             if verify:
                 drop_damaged(toolchain, groups)
+            if install_all:
+                # First: seconds, and what cannot be downloaded is reported before the builds.
+                toolchain.ensure_api_documents()
             tools = toolchain.ensure(groups)
             plugins.choose(tools["pulumi"], retry=True)
             if install_all:
                 toolchain.ensure_browser()
                 for name in WHEELS:
                     toolchain.ensure_wheels(name)
-        health = examine(toolchain, plugins, required=groups, verify=verify)
+        required = (*groups, *([API_DOCUMENTS] if install_all else []))
+        health = examine(toolchain, plugins, required=required, verify=verify)
     except SandboxError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from None
@@ -114,6 +123,7 @@ def examine(
     ]
     findings += [
         _plugin(plugins),
+        _api_documents(toolchain, required=API_DOCUMENTS in required, verify=verify),
         _optional("chromium", toolchain.browser, "only for the tests, see --install-all"),
         _optional("go", toolchain.go, "installed only if something has to be built"),
     ]
@@ -128,10 +138,12 @@ def drop_damaged(toolchain: Toolchain, names: Sequence[str]) -> None:
         for name in names
         if (found := toolchain.find(name)) and _damaged(toolchain, found)
     ]
-    if damaged:
+    documents = toolchain.api_documents.damaged()
+    if damaged or documents:
         with toolchain.store.lock(toolchain.progress):
             for folder in damaged:
                 remove_tree(folder)
+            toolchain.api_documents.drop(documents)
 
 
 def show(health: Health, console: Console) -> None:
@@ -183,6 +195,19 @@ def _plugin(plugins: PluginFinder) -> ToolStatus:
     return ToolStatus(
         EXECUTABLE, choice.version, choice.source, str(choice.bin_dir / EXECUTABLE), choice.reason
     )
+
+
+def _api_documents(toolchain: Toolchain, *, required: bool, verify: bool) -> ToolStatus:
+    documents = toolchain.api_documents
+    versions = f"{documents.versions[0]} to {documents.versions[-1]}"
+    missing = [each for each in documents.versions if each not in documents.find()]
+    if missing:
+        why = f"only for the tests, see --install-all: {', '.join(missing)}"
+        return ToolStatus(API_DOCUMENTS, versions, why=why, required=required)
+    damaged = documents.damaged() if verify else []
+    why = f"changed since they were downloaded: {', '.join(damaged)}" if damaged else DOCUMENTS_FROM
+    where = str(documents.folder)
+    return ToolStatus(API_DOCUMENTS, versions, "release", where, why, required, bool(damaged))
 
 
 def _optional(name: str, tool: Browser | Go, why_not: str) -> ToolStatus:

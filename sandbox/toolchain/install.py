@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from time import monotonic
 
+from sandbox.toolchain.api_documents import ApiDocuments
 from sandbox.toolchain.attempts import SourceAttempts
 from sandbox.toolchain.browser import Browser
 from sandbox.toolchain.build import Builder, check_room, free_bytes
@@ -111,6 +112,25 @@ class Toolchain:
         locked = Wheels(self.store, self.platform, name, self.modules / name / "requirements.txt")
         installed = locked.find() or self._install_one(name, lambda: locked.ensure(self.progress))
         return installed.path.parent
+
+    @cached_property
+    def api_documents(self) -> ApiDocuments:
+        """Return the finder of Coder's API documents."""
+        return ApiDocuments(self.store, self.platform, self.go, self.modules)
+
+    def ensure_api_documents(self) -> Mapping[str, Path]:
+        """Return Coder's API document of each tried version; download what is missing."""
+        found = self.api_documents.find()
+        if len(found) == len(self.api_documents.versions):
+            return found
+        try:
+            with self._locked():
+                return self.api_documents.ensure(self.progress)
+        except SourceUnavailable as why:
+            raise ToolchainError(
+                f"Coder's API documents cannot be downloaded: {str(why).rstrip('.')}; connect this "
+                "machine to the Go module proxy, or leave out the tests in tests/specification."
+            ) from None
 
     def _install_one(self, name: str, install: Callable[[], Installed]) -> Installed:
         try:

@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from coder_stack.coderd.versions import TRIED
 from sandbox.toolchain import doctor
 from sandbox.toolchain.platforms import this_platform
 from tests.unit.toolchain.machines import NOBODY, Machine, executable
@@ -122,6 +123,18 @@ def test_the_json_says_the_same(run: Doctor) -> None:
     assert found["coder"]["source"] == "missing"
     assert found["pulumi-resource-kubernetes"]["source"] == "official-path"
     assert found["go"]["source"] == "missing"
+
+
+def test_V1_api_documents_are_missing_only_for_the_tests(run: Doctor) -> None:
+    has_all_but_kwok(run.machine)
+    has_kwok_in_cache(run.machine)
+
+    report = json.loads(run("--json").stdout)
+
+    (found,) = (each for each in report["findings"] if each["tool"] == "coder-api")
+    assert (found["source"], found["required"]) == ("missing", False)
+    assert found["version"] == f"{TRIED[0]} to {TRIED[-1]}"
+    assert all(version in found["why"] for version in TRIED)
 
 
 def test_a_changed_file_shows_only_when_files_are_read(run: Doctor) -> None:

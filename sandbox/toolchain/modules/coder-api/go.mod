@@ -1,0 +1,3 @@
+module coder-stack.local/toolchain/coder-api
+
+go 1.26.0
