@@ -81,7 +81,6 @@ class ApiToken(ApiModel):
     created_at: AwareDatetime
     scope: Text = ""
     scopes: List[str] = ()
-    username: Text = ""
 
 
 class TokenConfig(ApiModel):
