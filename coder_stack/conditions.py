@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from coder_stack.coderd.reasons import Reason
+from coder_stack.coderd.versions import outside_range
 from coder_stack.features import GRACE_PERIOD, is_entitled
 
 ConditionStatus = Literal["True", "False", "Unknown"]
@@ -41,6 +42,14 @@ class Condition(BaseModel):
 def control_plane_ready(component: str, wanted: int, ready: int) -> Condition:
     """Judge whether every wanted pod of coderd is ready (CP4)."""
     return _pods("ControlPlaneReady", component, wanted, ready)
+
+
+def with_version(condition: Condition, version: str) -> Condition:
+    """Add to ControlPlaneReady that coderd's version was not tried; its status stays (V1)."""
+    untried = outside_range(version)
+    if condition.type != "ControlPlaneReady" or not untried:
+        return condition
+    return condition.model_copy(update={"message": f"{condition.message} {untried}"})
 
 
 @dataclass(frozen=True, kw_only=True)

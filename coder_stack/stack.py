@@ -20,7 +20,7 @@ from coder_stack.components.parts.status import Status
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
-from coder_stack.conditions import LicenseFacts, aggregate, feature_entitled
+from coder_stack.conditions import LicenseFacts, aggregate, feature_entitled, with_version
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.organization import Organization
 from coder_stack.dynamic.secret_value import SecretValue
@@ -240,8 +240,11 @@ class CoderStack(pulumi.ComponentResource):
         components = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
         highly_available = self.settings.control_plane.replicas > 1
 
-        def combined(license_: LicenseFacts, statuses: Iterable[Status]) -> list[dict[str, str]]:
-            every = [each for status in statuses for each in status.conditions]
+        def combined(
+            license_: LicenseFacts, version: str | None, statuses: Iterable[Status]
+        ) -> list[dict[str, str]]:
+            found = (each for status in statuses for each in status.conditions)
+            every = [with_version(each, version or "") for each in found]
             if highly_available:
                 kind = "HighAvailabilityEntitled"
                 every.append(feature_entitled(kind, "controlPlane", HIGH_AVAILABILITY, license_))
@@ -249,9 +252,10 @@ class CoderStack(pulumi.ComponentResource):
 
         return pulumi.Output.all(
             self.operator.license_facts,
+            self.operator.access.version,
             *(each.status for each in components),
             *self.organization_statuses,
-        ).apply(lambda known: combined(known[0], known[1:]))
+        ).apply(lambda known: combined(known[0], known[1], known[2:]))
 
 
 def namespace_mark(name: str) -> str:

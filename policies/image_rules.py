@@ -10,13 +10,15 @@ from properties import Violation
 from rule import Case, resource_rule, string_list
 
 
-class _Image(NamedTuple):
+class Image(NamedTuple):
+    """The parts of an image reference."""
+
     repository: str
     tag: str
     digest: str
 
 
-def _parsed(reference: str) -> _Image:
+def parse_reference(reference: str) -> Image:
     """Split a reference; add the registry that container runtimes use if it names none."""
     rest, _, digest = reference.partition("@")
     head, slash, last = rest.rpartition("/")
@@ -25,14 +27,14 @@ def _parsed(reference: str) -> _Image:
     registry = repository.partition("/")[0] if slash else ""
     if not (registry == "localhost" or "." in registry or ":" in registry):
         repository = f"docker.io/{repository}" if slash else f"docker.io/library/{repository}"
-    return _Image(repository, tag, digest)
+    return Image(repository, tag, digest)
 
 
 def _pinned(case: Case) -> Iterator[Violation]:
     moving = case.options["movingTags"]
     for container in containers(case.resource, case.known):
         with case.known:
-            image = _parsed(container["image"].text)
+            image = parse_reference(container["image"].text)
             if not image.digest and (not image.tag or image.tag in moving):
                 yield container["image"].violation("use a version tag or a digest.")
 
@@ -43,7 +45,7 @@ def _registry(case: Case) -> Iterator[Violation]:
         with case.known:
             if not (reference := container["image"].text):
                 continue
-            repository = _parsed(reference).repository
+            repository = parse_reference(reference).repository
             if not any(repository == each or repository.startswith(f"{each}/") for each in allowed):
                 yield container["image"].violation(
                     "use an image from a registry in option `registries`."

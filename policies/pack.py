@@ -12,6 +12,7 @@ import licensing_rules
 import ownership_rules
 import secret_rules
 import security_context_rules
+import version_rules
 import workload_rules
 
 NAME = "coder-stack"
@@ -26,6 +27,7 @@ FAMILIES: Mapping[str, Sequence[Policy]] = {
     "Secrets": secret_rules.RULES,
     "Access": access_rules.RULES,
     "Licensing": licensing_rules.RULES,
+    "Versions": version_rules.RULES,
     "Keys": key_rules.RULES,
     "Ownership": ownership_rules.RULES,
 }

@@ -46,6 +46,7 @@ from coder_stack.dynamic.operator.teardown import (
     remove_former_token,
     remove_token,
 )
+from coder_stack.dynamic.operator.version_warning import warn_if_untried
 from coder_stack.dynamic.runtime.check import CheckRequest, known_connection
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.props import Problem, Props
@@ -112,6 +113,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
     def observe(self, session: Session, known: OperatorAccessState) -> OperatorAccessState | None:
         """Ask coderd who the token belongs to; a refused token is drift, and is not renewed."""
         build = session.coderd.build_info()
+        warn_if_untried(self.noun, session.target, build.version)
         try:
             user = session.coderd.user()
         except Unauthenticated as error:
@@ -153,6 +155,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         build: BuildInfo,
         known: OperatorAccessState | None,
     ) -> OperatorAccessState:
+        warn_if_untried(self.noun, session.target, build.version)
         if want.make_token:
             session = session.with_token(ensure_token(session, want, known, self._config))
         user = session.coderd.user()
@@ -166,6 +169,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             known = OperatorAccessState.model_validate(olds)
             session = SESSIONS.open(want.connection, self._config, olds)
             build = session.peek(Coderd.build_info)
+            warn_if_untried(self.noun, session.target, build.version)
             if (str(build.deployment_id), build.version) != (known.deployment_id, known.version):
                 return True
             return want.make_token and not session.peek(token_works)

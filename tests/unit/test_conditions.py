@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coder_stack.coderd.versions import TRIED
 from coder_stack.conditions import (
     Condition,
     DatabaseFacts,
@@ -26,6 +27,7 @@ from coder_stack.conditions import (
     proxy_healthy,
     proxy_registered,
     secret_ready,
+    with_version,
 )
 from tests.unit.license_facts import FEATURE, facts, said
 
@@ -93,6 +95,22 @@ class TestPods:
         assert (plane.type, said(plane)) == ("ControlPlaneReady", expected)
         pods = deployment_ready("proxy/x", wanted, ready, may_run=True)
         assert (pods.type, said(pods)) == ("DeploymentReady", expected)
+
+    def test_V1_an_untried_version_is_added_to_the_message_and_to_nothing_else(self) -> None:
+        plane = control_plane_ready("controlPlane", 1, 1)
+        seen = with_version(plane, "v9.8.7+abc1234")
+        assert seen.message == (
+            f"1 of 1 pods are ready. coderd is v9.8.7; this program was tried with {TRIED[0]} "
+            f"to {TRIED[-1]}."
+        )
+        assert seen.model_copy(update={"message": plane.message}) == plane
+        pods = deployment_ready("proxy/x", 1, 1, may_run=True)
+        assert with_version(pods, "v9.8.7") == pods
+
+    @pytest.mark.parametrize("version", [*TRIED, f"{TRIED[-1]}+abc", "", "v0.0.0-devel+abc"])
+    def test_V1_a_tried_or_unknown_version_leaves_the_message_as_it_is(self, version: str) -> None:
+        plane = control_plane_ready("controlPlane", 1, 1)
+        assert with_version(plane, version) == plane
 
     def test_E4_behind_a_closed_gate_no_pod_is_missed(self) -> None:
         assert said(deployment_ready("proxy/x", 2, 0, may_run=False)) == ("False", "NotEntitled")

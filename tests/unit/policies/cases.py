@@ -257,6 +257,21 @@ LICENSING = {
     ),
 }
 
+VERSIONS = {
+    "coder-image-version": Row(
+        it(compliant.deployment()),
+        violates={f"{BOX}.image": "ghcr.io/coder/coder:v9.8.7"},
+        missing={f"{BOX}.image": MISSING},
+        unknown={f"{BOX}.image": UNKNOWN},
+    ),
+    "coder-version": Row(
+        it(compliant.operator_access()),
+        violates={"it/version": "v2.19.3+abc1234"},
+        missing={"it/version": MISSING},
+        unknown={"it/version": UNKNOWN},
+    ),
+}
+
 KEYS = {
     "key-name": Row(
         it(compliant.key()),
@@ -329,4 +344,12 @@ OWNERSHIP = {
     ),
 }
 
-TABLE: Mapping[str, Row] = {**WORKLOAD, **SECRETS, **ACCESS, **LICENSING, **KEYS, **OWNERSHIP}
+TABLE: Mapping[str, Row] = {
+    **WORKLOAD,
+    **SECRETS,
+    **ACCESS,
+    **LICENSING,
+    **VERSIONS,
+    **KEYS,
+    **OWNERSHIP,
+}

@@ -151,6 +151,11 @@ def entitlements(**features: str) -> Res:
     )
 
 
+def operator_access(version: str = "v2.30.0+abc1234") -> Res:
+    props = {"connection": {"url": "https://coder.example.com"}, "version": version}
+    return Res(f"{CODER}OperatorAccess", props, ("coder-stack:index:Operator",))
+
+
 def budget() -> Res:
     return cluster_object(
         "policy/v1:PodDisruptionBudget",

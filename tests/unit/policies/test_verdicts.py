@@ -56,6 +56,24 @@ def test_without_a_list_every_registry_is_allowed() -> None:
     assert places("image-registry", {f"{BOX}.image": "elsewhere.example/x:1"}) == set()
 
 
+@pytest.mark.parametrize(
+    ("image", "args", "passes"),
+    [
+        ("ghcr.io/coder/coder:v9.8.7", ["server"], False),
+        ("ghcr.io/coder/coder:2.19.0", ["server"], False),
+        ("ghcr.io/coder/coder:v2.30.9", ["server"], True),
+        ("ghcr.io/coder/coder:edge", ["server"], True),
+        ("ghcr.io/coder/coder:v9.8.7@sha256:" + "0" * 64, ["server"], True),
+        ("ghcr.io/coder/coder:v9.8.7", ["wsproxy", "server"], True),
+    ],
+)
+def test_V1_only_a_known_version_of_coderd_can_be_out_of_the_range(
+    image: str, args: list[str], passes: bool
+) -> None:
+    found = places("coder-image-version", {f"{BOX}.image": image, f"{BOX}.args": args})
+    assert found == (set() if passes else {f"{BOX}.image"})
+
+
 def test_the_pods_context_counts_where_the_container_says_nothing() -> None:
     context = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
     changes = {f"{SPEC}.securityContext": context, f"{BOX}.securityContext": {}}
