@@ -60,11 +60,12 @@ format: $(READY) ## Format the sources and fix lint errors
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
-docs: $(READY) ## Generate docs: config reference, JSON schemas, policies
+docs: $(READY) ## Generate docs: config reference, JSON schemas, versions, policies
 	$(BIN)/coder-stack config reference > docs/configuration.md
 	$(BIN)/coder-stack config schema > docs/configuration.schema.json
 	$(BIN)/python -m coder_stack.operate.report.model > docs/drift-report.schema.json
 	$(BIN)/python -m coder_stack.explanations > docs/reasons.md
+	$(BIN)/python -m coder_stack.coderd.version_pages
 	$(BIN)/python policies/reference.py
 
 .PHONY: bench

@@ -9,6 +9,8 @@ import pytest
 from coder_stack.coderd import errors
 from coder_stack.coderd.license_problems import LicenseProblemReason
 from coder_stack.coderd.reasons import Reason
+from coder_stack.coderd.version_pages import readme, versions_page
+from coder_stack.coderd.versions import TRIED
 from coder_stack.conditions import ConditionReason
 from coder_stack.explanations import reference_page
 from sandbox.paths import CHECKOUT
@@ -27,6 +29,13 @@ def test_every_reason_is_explained_and_no_other() -> None:
 def test_the_page_of_reasons_is_current() -> None:
     page = (CHECKOUT / "docs/reasons.md").read_text()
     assert page == reference_page(), "run: make docs"
+
+
+def test_V1_the_range_of_versions_in_the_docs_is_current() -> None:
+    assert (CHECKOUT / "docs/versions.md").read_text() == versions_page(), "run: make docs"
+    page = (CHECKOUT / "README.md").read_text()
+    assert page == readme(page), "run: make docs"
+    assert f"Tried with Coder {TRIED[0]} to {TRIED[-1]}" in page
 
 
 def test_reasons_are_in_alphabetical_order_and_each_has_a_next_step() -> None:
