@@ -153,6 +153,28 @@ def test_V1_a_killed_download_leaves_whole_documents_and_the_next_run_continues(
     assert list((machine.cache / "staging").iterdir()) == []
 
 
+@pytest.mark.parametrize("left_out", [False, True])
+def test_V1_the_tests_without_documents_fail_with_that_sentence_unless_left_out(
+    tmp_path: Path, left_out: bool
+) -> None:
+    one = "tests/specification/test_client.py::test_V1_every_exception_is_needed"
+    chosen = ["-m", "not specification"] if left_out else []
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", one, *chosen],
+        check=False,
+        cwd=CHECKOUT,
+        env=clean_environment(CODER_STACK_CACHE=str(tmp_path), GOPROXY="off"),
+        capture_output=True,
+        text=True,
+    )
+
+    told = "Coder's API documents cannot be downloaded: " in run.stdout
+    nothing_ran = run.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert (told, nothing_ran) == (not left_out, left_out), run.stdout
+    assert "Traceback" not in run.stdout
+    assert "skipped" not in run.stdout
+
+
 @pytest.mark.parametrize("damage", ["changed", "shorter"])
 def test_V1_a_damaged_document_is_found_and_downloaded_again(machine: Machine, damage: str) -> None:
     file = ensure(machine)[TWO[0]]
