@@ -61,6 +61,24 @@ class Builder:
         """Copy a tool's files out of modules, and return them."""
         return [self._file(file, into) for file in tool.files]
 
+    def download(self, part: str, module: str) -> Path:
+        """Download a module that `modules/<part>` locks; return its folder."""
+        command = [self.go.path, "mod", "download", "-json", module]
+        try:
+            answer = capture(
+                command, seconds=_DOWNLOAD_SECONDS, env=self._environment(), cwd=self._part(part)
+            )
+        except TimeoutError as late:
+            raise SourceUnavailable(f"go mod download {module} gave {late}") from None
+        try:
+            described = json.loads(answer.stdout)
+            if answer.code == 0:
+                return Path(described["Dir"])
+            said = str(described.get("Error", ""))
+        except (ValueError, KeyError):
+            said = answer.stderr
+        raise SourceUnavailable(f"go mod download {module} failed:\n{_ending(said)}")
+
     def _program(self, program: GoProgram, into: Path, log: Path) -> Path:
         target = into / program.output
         command = [str(self.go.path), "build", "-mod=readonly", "-trimpath", "-buildvcs=false"]
@@ -82,24 +100,6 @@ class Builder:
         return write_pinned(
             file, join_documents((folder / s).read_bytes() for s in file.sources), into
         )
-
-    def download(self, part: str, module: str) -> Path:
-        """Download a module that `modules/<part>` locks; return its folder."""
-        command = [self.go.path, "mod", "download", "-json", module]
-        try:
-            answer = capture(
-                command, seconds=_DOWNLOAD_SECONDS, env=self._environment(), cwd=self._part(part)
-            )
-        except TimeoutError as late:
-            raise SourceUnavailable(f"go mod download {module} gave {late}") from None
-        try:
-            described = json.loads(answer.stdout)
-            if answer.code == 0:
-                return Path(described["Dir"])
-            said = str(described.get("Error", ""))
-        except (ValueError, KeyError):
-            said = answer.stderr
-        raise SourceUnavailable(f"go mod download {module} failed:\n{_ending(said)}")
 
     def _part(self, part: str) -> Path:
         return self.modules / part

@@ -85,7 +85,7 @@ def doctor(
             if verify:
                 drop_damaged(toolchain, groups)
             if install_all:
-                # First: seconds, and what cannot be downloaded is reported before the builds.
+                # First: what cannot be downloaded is reported before minutes of builds.
                 toolchain.ensure_api_documents()
             tools = toolchain.ensure(groups)
             plugins.choose(tools["pulumi"], retry=True)
