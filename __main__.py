@@ -9,6 +9,7 @@ from pulumi.runtime import get_config_env, get_config_secret_keys_env
 
 from coder_stack.cluster.kept_database import kept_databases, kept_hint
 from coder_stack.cluster.preflight import check_answers, check_provides
+from coder_stack.coderd.upgrade import UpgradePlan
 from coder_stack.outputs import exports
 from coder_stack.program import run
 from coder_stack.settings import ConfigError, Settings, hints, load, namespace_of
@@ -22,20 +23,23 @@ NAME = "coder"
 _ERROR_WAS_SHOWN = 32
 
 
-def checked_settings() -> Settings:
-    """Return the settings; end with all mistakes at once before anything is registered."""
+def checked_settings() -> tuple[Settings, UpgradePlan]:
+    """Return the settings and what they mean for coderd's version.
+
+    End with all mistakes at once before anything is registered.
+    """
     try:
         project = pulumi.get_project()
         ignored = misplaced_keys(Path(f"Pulumi.{pulumi.get_stack()}.yaml"), project)
         settings = load(get_config_env(), project, get_config_secret_keys_env(), found=ignored)
         check_answers(settings.kubernetes, os.environ)
-        check_provides(settings, namespace_mark(NAME))
+        upgrade = check_provides(settings, namespace_mark(NAME))
     except ConfigError as error:
         pulumi.log.error(str(error))
         sys.exit(_ERROR_WAS_SHOWN)
-    for hint in hints(settings):
+    for hint in (*hints(settings), *upgrade.warnings):
         pulumi.log.warn(hint)
-    return settings
+    return settings, upgrade
 
 
 def stack() -> CoderStack:
@@ -45,8 +49,8 @@ def stack() -> CoderStack:
         pulumi.log.warn(kept_hint(settings, name))
     config = pulumi.Config(namespace_of(get_config_env(), pulumi.get_project()))
     secrets = StackSecrets.of(config)
-    return CoderStack(NAME, settings, secrets, kept_databases=bool(kept))
+    return CoderStack(NAME, settings, secrets, kept_databases=bool(kept), upgrade=upgrade)
 
 
-settings = checked_settings()
+settings, upgrade = checked_settings()
 run(stack, exports)

@@ -12,6 +12,7 @@ import pulumi_kubernetes as kubernetes
 
 from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.coderd.connection import direct_url
+from coder_stack.coderd.upgrade import NOTHING, UpgradePlan
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs, credential_of
 from coder_stack.components.organization import organization_status
@@ -75,6 +76,7 @@ class CoderStack(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
         *,
         kept_databases: bool = False,
+        upgrade: UpgradePlan = NOTHING,
     ) -> None:
         cluster = settings.kubernetes
         kubeconfig = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
@@ -103,7 +105,7 @@ class CoderStack(pulumi.ComponentResource):
             ),
             self._in_cluster,
         )
-        self.operator = self._operator(secrets, list(needed))
+        self.operator = self._operator(secrets, list(needed), upgrade.expected)
         self.organizations = {
             each.name: self._organization(each) for each in settings.organizations
         }
@@ -121,6 +123,8 @@ class CoderStack(pulumi.ComponentResource):
                     image=settings.control_plane.image,
                     primary_url=settings.control_plane.access_url or self.control_plane.url,
                     namespace=self.control_plane.namespace,
+                    # Else a provisioner that fails holds back no proxy.
+                    after=self.provisioners if upgrade.under_way else (),
                 ),
                 self._in_cluster,
             )
@@ -163,7 +167,9 @@ class CoderStack(pulumi.ComponentResource):
         wanted = self.settings.control_plane.replicas
         return wanted if gate is None else gate.open.apply(lambda open_: wanted if open_ else 1)
 
-    def _operator(self, secrets: StackSecrets, needed: list[str]) -> Operator:
+    def _operator(
+        self, secrets: StackSecrets, needed: list[str], expected_version: str
+    ) -> Operator:
         return Operator(
             f"{self._name}-operator",
             OperatorArgs(
@@ -175,6 +181,7 @@ class CoderStack(pulumi.ComponentResource):
                 license_jwt=secrets.license_jwt,
                 needed_features=needed,
                 after=[self.control_plane],
+                expected_version=expected_version,
             ),
             pulumi.ResourceOptions(parent=self),
         )

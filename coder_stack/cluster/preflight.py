@@ -16,10 +16,12 @@ from coder_stack.cluster.kubeconfig import (
     kubeconfig_files,
     load_kubeconfig,
 )
-from coder_stack.cluster.references import missing_references
+from coder_stack.cluster.references import survey
+from coder_stack.cluster.upgrade import upgrade_plan
 from coder_stack.coderd.errors import CoderdError, InvalidConnection
 from coder_stack.coderd.forward_proxy import forward_proxy
 from coder_stack.coderd.transport import api_server_transport, why_unreachable
+from coder_stack.coderd.upgrade import UpgradePlan
 from coder_stack.frozen_model import FrozenModel
 from coder_stack.settings import ConfigError, KubernetesSettings, Settings
 
@@ -98,13 +100,17 @@ class _Resources(FrozenModel):
     resources: tuple[_Resource, ...]
 
 
-def check_provides(settings: Settings, namespace_mark: str | None = None) -> None:
+def check_provides(settings: Settings, namespace_mark: str | None = None) -> UpgradePlan:
     """Raise ConfigError with all that the config counts on and the cluster lacks (F2).
 
-    `namespace_mark` is the mark of a namespace that this stack has created; None: any will do.
+    So is a downgrade of coderd refused (V2). `namespace_mark` is the mark of a namespace that this
+    stack has created; None: any will do.
     """
-    if missing := [*unserved(settings), *missing_references(settings, namespace_mark)]:
-        raise ConfigError(missing)
+    found = survey(settings, namespace_mark)
+    plan = upgrade_plan(settings, found.images)
+    if wrong := [*unserved(settings), *found.missing, *filter(None, [plan.mistake])]:
+        raise ConfigError(wrong)
+    return plan
 
 
 def unserved(settings: Settings) -> list[str]:

@@ -12,11 +12,12 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import AliasPath, Field, ValidationError
 
 from coder_stack.cluster.client import connected, send
+from coder_stack.cluster.deployments import Deployments
 from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.coderd.errors import CoderdError
 from coder_stack.frozen_model import FrozenModel
@@ -50,8 +51,22 @@ class _Refusal(FrozenModel):
 _Answer = _Object | Literal["absent", "unknown"]
 
 
+class Survey(NamedTuple):
+    """What the cluster has and lacks, before anything is registered."""
+
+    missing: list[str]
+    """A line for each object that is missing, with the paths of the fields that name it."""
+    images: Mapping[str, str] | None
+    """Images of the Deployments in coderd's namespace, by name; None if the cluster is silent."""
+
+
 def missing_references(settings: Settings, namespace_mark: str | None) -> list[str]:
-    """Return a line for each object that is missing, with the paths of the fields that name it.
+    """Return what is missing; see `survey`."""
+    return survey(settings, namespace_mark, images=False).missing
+
+
+def survey(settings: Settings, namespace_mark: str | None, *, images: bool = True) -> Survey:
+    """Look for what the config refers to, and read the images that run.
 
     `namespace_mark` is the mark of a namespace that this stack has created; None: any will do.
     """
@@ -60,10 +75,12 @@ def missing_references(settings: Settings, namespace_mark: str | None) -> list[s
     )
     try:
         with connected(cluster, Kubeconfig(), _OPERATION) as http:
-            search = _Search(settings, namespace_mark, http)
-            return [*search.namespaces(), *search.objects()]
+            deployed = Deployments(http, settings)
+            search = _Search(settings, namespace_mark, http, deployed)
+            missing = [*search.namespaces(), *search.objects()]
+            return Survey(missing, deployed.images if images else None)
     except CoderdError:
-        return []
+        return Survey([], None)
 
 
 @dataclass
@@ -71,6 +88,7 @@ class _Search:
     settings: Settings
     namespace_mark: str | None
     http: Any
+    deployed: Deployments
 
     def namespaces(self) -> Iterator[str]:
         """Return the lines about namespaces, first that of coderd."""
@@ -138,8 +156,7 @@ class _Search:
         """Whether coderd was never deployed, or is gone."""
         if self._namespace(self._home_name) == _ABSENT:
             return True
-        where = ("namespaces", self._home_name, "deployments", self.settings.control_plane.name)
-        return self._look("apis", "apps", "v1", *where) == _ABSENT
+        return self.deployed.coderd_is_absent
 
     @property
     def _home_name(self) -> str:

@@ -34,6 +34,19 @@ def parse(text: str) -> Version | None:
     return version if version.major else None
 
 
+def is_version(text: str, expected: str) -> bool:
+    """Tell whether both name the same release; an `expected` that names none is no demand."""
+    wanted = parse(expected)
+    return wanted is None or parse(text) == wanted
+
+
+def of_image(reference: str) -> Version | None:
+    """Read the version from an image's tag; None if it names none, or a digest outweighs it."""
+    name, _, digest = reference.partition("@")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    return None if digest else parse(tag)
+
+
 def tried_range() -> tuple[str, str]:
     """Return the oldest and the newest version that was tried."""
     return TRIED[0], TRIED[-1]

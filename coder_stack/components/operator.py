@@ -45,6 +45,8 @@ class OperatorArgs:
     needed_features: Sequence[str] = ()
     after: Sequence[pulumi.Resource] = ()
     """Resources to wait for before the first request to coderd."""
+    expected_version: str = ""
+    """The version that coderd must answer with before anything uses it; empty: any (V2)."""
 
 
 class Operator(pulumi.ComponentResource):
@@ -81,6 +83,8 @@ class Operator(pulumi.ComponentResource):
             token_name=args.settings.token_name,
             token_days=args.settings.token_days,
             wait_seconds=args.settings.wait_seconds,
+            # A preview finds the version that runs before the update.
+            expected_version=None if pulumi.runtime.is_dry_run() else args.expected_version,
             opts=self._child_options(*args.after),
         )
         license_secret = self._license_secret()

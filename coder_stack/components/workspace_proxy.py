@@ -4,6 +4,7 @@ Without entitlement all objects exist except the registration and the pods (E4).
 certificates in front of the Service are not created here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,8 @@ class WorkspaceProxyArgs:
     """Default URL of coderd for the proxy."""
     namespace: pulumi.Input[str]
     """Default namespace: coderd's."""
+    after: Sequence[pulumi.Resource] = ()
+    """Resources that the pods wait for."""
 
 
 class WorkspaceProxy(pulumi.ComponentResource):
@@ -99,7 +102,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
             annotations={"checksum/secret": self.registration.proxy_token_sha256},
         )
         self.deployment = self._workload.deployment(
-            want, self._template, replicas=self._replicas, after=[self.secret]
+            want, self._template, replicas=self._replicas, after=[self.secret, *args.after]
         )
         self.service = self._service()
         if want.pod_disruption_budget:

@@ -5,6 +5,10 @@ connection says (runtime/credentials.py). A given token is the caller's to renew
 the first user is created if there is none, and a named token is created with its password and
 stored in a Secret; when coderd refuses that token, the next update creates another one. `check`,
 `diff` and `read` create and revoke nothing.
+
+During an upgrade the program gives `expected_version`. It is no input, so that no state has it and
+no preview shows it; update waits until coderd answers with it, and so does all that depends on
+operator access (V2).
 """
 
 import hashlib
@@ -26,6 +30,8 @@ from coder_stack.coderd.errors import (
 from coder_stack.coderd.models import BuildInfo, User
 from coder_stack.coderd.procedures.bootstrap import token_id, token_works
 from coder_stack.coderd.procedures.readiness import wait_until_ready
+from coder_stack.coderd.reasons import Reason
+from coder_stack.coderd.versions import is_version
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
 from coder_stack.descriptors import OPERATOR_ACCESS
@@ -49,6 +55,7 @@ from coder_stack.dynamic.operator.teardown import (
 from coder_stack.dynamic.operator.version_warning import warn_if_untried
 from coder_stack.dynamic.runtime.check import CheckRequest, known_connection
 from coder_stack.dynamic.runtime.declared import Declared
+from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.props import Problem, Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
@@ -60,6 +67,8 @@ _ONLY_IN_PROGRAM = (
 )
 _SECRETS = Declared()
 """Secrets of created tokens."""
+_EXPECTED: dict[str, str] = {}
+"""The version that this run expects, by coderd; `check` of each run writes it anew."""
 
 
 def fingerprint_of(token: SecretStr) -> str:
@@ -76,6 +85,8 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
     def check(self, _olds: Props, news: Props) -> dynamic.CheckResult:
         """Use the program's token, if any, for all resources of this run."""
         token, connection = news.get("token"), known_connection(news)
+        if connection is not None:
+            _EXPECTED[connection.target] = str(news.get("expected_version") or "")
         if pulumi.contains_unknowns(token):
             news = {**news, "given": token}
         elif token and connection is not None:
@@ -164,17 +175,21 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
     def is_due(self, olds: Props, news: Props) -> bool:
         """Tell whether coderd refuses our token, or is another deployment or version."""
+        expected = ""
         try:
             want = OperatorAccessInputs.model_validate(news)
+            expected = _expected(want)
             known = OperatorAccessState.model_validate(olds)
             session = SESSIONS.open(want.connection, self._config, olds)
             build = session.peek(Coderd.build_info)
             warn_if_untried(self.noun, session.target, build.version)
             if (str(build.deployment_id), build.version) != (known.deployment_id, known.version):
                 return True
+            if not is_version(build.version, expected):
+                return True
             return want.make_token and not session.peek(token_works)
         except (CoderdError, ValueError):
-            return False  # unknown is no reason for an update
+            return bool(expected)  # else unknown is no reason for an update
 
 
 def _secret_label(inputs: OperatorAccessInputs) -> str:
@@ -182,9 +197,14 @@ def _secret_label(inputs: OperatorAccessInputs) -> str:
     return ref.label if isinstance(ref, SecretKeyRef) else ""
 
 
+def _expected(inputs: OperatorAccessInputs) -> str:
+    return _EXPECTED.get(inputs.connection.target, "")
+
+
 def _wait(session: Session, want: OperatorAccessInputs) -> BuildInfo:
+    expected = _expected(want)
     try:
-        build = wait_until_ready(session.coderd, want.wait_seconds)
+        build = wait_until_ready(session.coderd, want.wait_seconds, version=expected)
     except Unavailable as error:
         if want.connection.url is None or error.status is not None:
             raise
@@ -195,6 +215,14 @@ def _wait(session: Session, want: OperatorAccessInputs) -> BuildInfo:
         where = f"{want.connection.url} within {want.wait_seconds} s"
         raise Unavailable(f"reach coderd at {where}", why) from error
     session.shared.outage.reset()  # earlier reads may have spent it while coderd was starting
+    if not is_version(build.version, expected):
+        why = (
+            f"coderd still answers with {build.version}, not with {expected}, although its pods "
+            "are rolled out; check that the image holds that version and that the URL leads to "
+            "these pods (docs/runbooks.md, Upgrade Coder). Provisioners and proxies were not "
+            "changed."
+        )
+        raise Failed(Reason.PENDING, OPERATOR_ACCESS.noun, "wait for the new version", why)
     return build
 
 
@@ -242,6 +270,7 @@ class OperatorAccess(CoderdResource, descriptor=OPERATOR_ACCESS):
         token_name: pulumi.Input[str] | None = None,
         token_days: pulumi.Input[int] | None = None,
         wait_seconds: pulumi.Input[int] | None = None,
+        expected_version: str | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         props = {
@@ -255,6 +284,7 @@ class OperatorAccess(CoderdResource, descriptor=OPERATOR_ACCESS):
             "token_name": token_name,
             "token_days": token_days,
             "wait_seconds": wait_seconds,
+            "expected_version": expected_version or None,
             # A placeholder: what `check` returns is secret only if the input of that name was.
             "password_hash": "",
         }

@@ -156,6 +156,13 @@ class ControlPlaneSettings(WorkloadSettings):
         description="Create the namespace. If false, it must exist and is never deleted.",
     )
     image: Image = Field(default=Image(), description="Which image to run.")
+    allow_downgrade: bool = Field(
+        default=False,
+        description=(
+            "Allow a lower version than the running one. coderd does not start with a newer "
+            "database: restore a backup first."
+        ),
+    )
     resources: Resources = Field(
         default=Resources(requests={"cpu": "500m", "memory": "1Gi"}, limits={"memory": "4Gi"}),
         description="Requests and limits of a pod.",

@@ -7,6 +7,7 @@ of the config, such as the names that a certificate covers.
 from collections.abc import Iterator
 
 from coder_stack.coderd.connection import direct_url
+from coder_stack.coderd.versions import of_image
 from coder_stack.settings.tree import Settings
 
 
@@ -15,6 +16,7 @@ def hints(settings: Settings) -> Iterator[str]:
     yield from _service_certificate(settings)
     yield from _single_database(settings)
     yield from _unused_by_api_server(settings)
+    yield from _pinned_versions(settings)
 
 
 def _service_certificate(settings: Settings) -> Iterator[str]:
@@ -62,4 +64,26 @@ def _unused_by_api_server(settings: Settings) -> Iterator[str]:
             yield (
                 f"access.{field}: is unused, as Pulumi reaches coderd through the API server; "
                 "remove it, or set access.url."
+            )
+
+
+def _pinned_versions(settings: Settings) -> Iterator[str]:
+    """Warn if provisioners or proxies have an image of another version than coderd (V2)."""
+    wanted = of_image(settings.control_plane.image.reference)
+    pinned = [
+        *(
+            (f"provisioners[{index}]", f"provisioner {each.name}", each.image)
+            for index, each in enumerate(settings.provisioners)
+        ),
+        *(
+            (f"proxies[{index}]", f"workspace proxy {each.name}", each.image)
+            for index, each in enumerate(settings.proxies)
+        ),
+    ]
+    for field, pods, image in pinned:
+        own = of_image(image.reference) if image else None
+        if wanted and own and own != wanted:
+            yield (
+                f"{field}.image.tag: {pods} is pinned to {own}, and coderd is {wanted}; an upgrade "
+                "of coderd does not change it. Leave the image out to run coderd's version."
             )

@@ -70,6 +70,16 @@ def container(pod: Object) -> PodContainer | None:
     return None
 
 
+def coderd_version(pods: Iterable[Object]) -> str:
+    """Return the version of the newest running pod of coderd; "" if its image names none."""
+    found = [
+        (str(pod["metadata"].get("creationTimestamp", "")), each.version)
+        for pod in pods
+        if is_running(pod) and (each := container(pod)) and each.program is Program.CODERD
+    ]
+    return max(found, default=("", ""))[1]
+
+
 def serves_coderd(pod: Object, port: int) -> bool:
     """Return whether that port of the pod is coderd's plain HTTP listener."""
     if not is_running(pod) or pod["metadata"].get("labels", {}).get(COMPONENT) != "coderd":

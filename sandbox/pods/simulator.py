@@ -6,7 +6,7 @@ looks like a power failure of the node.
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import httpx
 from sandbox.cluster import api
 from sandbox.pods import daemon, kubelet, load_balancer, proxy, watch
 from sandbox.pods.addresses import coderd_resolver
-from sandbox.pods.container import Program, containers
+from sandbox.pods.container import Object, Program, coderd_version, containers
 from sandbox.pods.program import Exited, RunningContainer
 
 _PROGRAMS = {Program.DAEMON: daemon.run, Program.PROXY: proxy.run}
@@ -28,6 +28,7 @@ class PodSimulator:
 
     def __init__(self, log: Callable[[str], None] = lambda _: None) -> None:
         self._containers: dict[str, RunningContainer] = {}
+        self._version = ""
         self._log = log
 
     @property
@@ -49,6 +50,7 @@ class PodSimulator:
             tasks.create_task(load_balancer.assign_addresses(kube, namespace))
             reaches_coderd = coderd_resolver(kube, coderd_url)
             async for present in watch.objects(kube, "/api/v1", namespace, "pods"):
+                await self._follow_version(present, coderd)
                 wanted = containers(present)
                 for uid in self._containers.keys() - wanted.keys():
                     self._containers.pop(uid).ended.set()
@@ -58,6 +60,20 @@ class PodSimulator:
                             wanted[uid], coderd, heartbeat, reaches_coderd
                         )
                         tasks.create_task(self._run_container(self._containers[uid], kube))
+
+    async def _follow_version(self, present: Iterable[Object], coderd: httpx.AsyncClient) -> None:
+        """Let the simulated coderd report the version of its newest pod, if that has changed.
+
+        Else a version that a test sets would not last.
+        """
+        version = coderd_version(present)
+        if not version or version == self._version:
+            return
+        with suppress(httpx.HTTPError):
+            body = {"version": f"{version}+simulated"}
+            (await coderd.post("/_sim/settings", json=body)).raise_for_status()
+            self._version = version
+            self._log(f"coderd is {version} now")
 
     async def _run_container(self, running: RunningContainer, kube: httpx.AsyncClient) -> None:
         """Start the program, and restart it with backoff, until the pod is deleted."""

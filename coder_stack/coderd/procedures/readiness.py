@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from coder_stack.coderd.client import Coderd
-from coder_stack.coderd.errors import AnswerLost, CoderdError, ProtocolError, Unavailable
+from coder_stack.coderd.errors import AnswerLost, ProtocolError, Unavailable
 from coder_stack.coderd.models import BuildInfo
 from coder_stack.coderd.retry import Clock
+from coder_stack.coderd.versions import is_version
 from coder_stack.console import inform
 
 _ATTEMPT_SECONDS = 5.0
@@ -17,12 +18,14 @@ def wait_until_ready(
     coderd: Coderd,
     seconds: float,
     *,
+    version: str = "",
     say: Callable[[str], None] = inform,
     clock: Clock | None = None,
 ) -> BuildInfo:
     """Return the build once coderd answers `/healthz` and `buildinfo`, or raise the last error.
 
-    Errors that do not pass by waiting, such as an untrusted certificate, are raised at once.
+    Errors that do not pass by waiting, such as an untrusted certificate, are raised at once. With
+    `version`, wait for a coderd of that version; after the deadline return another one (V2).
     """
     time = clock or Clock()
     start = time.monotonic()
@@ -31,13 +34,16 @@ def wait_until_ready(
         left = seconds - (time.monotonic() - start)
         try:
             build = _ask(coderd, max(1.0, min(_ATTEMPT_SECONDS, left)))
-            break
+            if is_version(build.version, version) or left <= _PAUSE_SECONDS:
+                break
+            why = f"it answers with {build.version}, not yet with {version}."
         except (Unavailable, AnswerLost, ProtocolError) as error:
             if left <= _PAUSE_SECONDS:
                 raise
-            if time.monotonic() - reported >= _REPORT_SECONDS:
-                reported = time.monotonic()
-                say(_progress(reported - start, seconds, error))
+            why = str(error)
+        if time.monotonic() - reported >= _REPORT_SECONDS:
+            reported = time.monotonic()
+            say(_progress(reported - start, seconds, why))
         time.sleep(_PAUSE_SECONDS)
     if build.workspace_proxy:
         why = "a workspace proxy answered; give the URL of coderd itself."
@@ -51,5 +57,5 @@ def _ask(coderd: Coderd, seconds: float) -> BuildInfo:
     return attempt.build_info()
 
 
-def _progress(passed: float, seconds: float, error: CoderdError) -> str:
-    return f"operator access: waiting for coderd, {passed:.0f} of {seconds:.0f} s: {error}"
+def _progress(passed: float, seconds: float, why: str) -> str:
+    return f"operator access: waiting for coderd, {passed:.0f} of {seconds:.0f} s: {why}"

@@ -1,0 +1,68 @@
+"""Find out which version of coderd runs before an update, and plan the upgrade (V2).
+
+Coderd is asked only if an image differs from the config's, at its configured address and without a
+token; it has a few seconds. The rules are in coderd/upgrade.py.
+"""
+
+from collections.abc import Mapping
+
+from coder_stack.cluster.deployments import followers
+from coder_stack.cluster.kubeconfig import Kubeconfig
+from coder_stack.cluster.service_proxy import ServiceProxy, service_proxy
+from coder_stack.coderd.client import Coderd
+from coder_stack.coderd.connection import Connection, direct_url
+from coder_stack.coderd.errors import CoderdError
+from coder_stack.coderd.upgrade import (
+    NOTHING,
+    Running,
+    UpgradePlan,
+    Wanted,
+    needs_answer,
+    plan_upgrade,
+)
+from coder_stack.settings import Settings
+
+_SECONDS = 3.0
+
+
+def upgrade_plan(settings: Settings, images: Mapping[str, str] | None) -> UpgradePlan:
+    """Plan by the images of the Deployments in coderd's namespace; None: they are unknown."""
+    plane = settings.control_plane
+    image = (images or {}).get(plane.name)
+    if images is None or image is None:
+        return NOTHING
+    wanted = Wanted(
+        image=plane.image.reference,
+        replicas=plane.replicas,
+        allow_downgrade=plane.allow_downgrade,
+    )
+    others = [images[name] for name in followers(settings) if name in images]
+    running = Running(image=image, others=others)
+    if needs_answer(running, wanted):
+        running = Running(image=image, others=others, answer=_answer(settings))
+    return plan_upgrade(running, wanted)
+
+
+def _answer(settings: Settings) -> str:
+    """Return the version that coderd answers with; empty if it does not answer soon."""
+    try:
+        with _coderd(settings) as coderd:
+            return coderd.with_deadline(_SECONDS).build_info().version
+    except CoderdError:
+        return ""
+
+
+def _coderd(settings: Settings) -> Coderd:
+    access, plane, cluster = settings.access, settings.control_plane, settings.kubernetes
+    url = direct_url(access.url, plane.access_url, through_api_server=access.through_api_server)
+    if url is not None:
+        return Coderd(Connection(base_url=url, ca_bundle=access.ca_bundle))
+    target = ServiceProxy(
+        namespace=plane.namespace,
+        service=plane.name,
+        port=str(plane.service_port),
+        tls=plane.tls is not None,
+    )
+    stack = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
+    base_url, transport = service_proxy(target, stack)
+    return Coderd(Connection(base_url=base_url), transport=transport)
