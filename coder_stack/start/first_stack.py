@@ -93,8 +93,9 @@ class StackFile:
         settings = self._settings(self.path)
         with contextlib.chdir(self.project.folder):  # paths in the config are relative to it
             check_answers(settings.kubernetes, os.environ)
-            check_provides(settings)
-        return hints(settings)
+            upgrade = check_provides(settings)
+        yield from hints(settings)
+        yield from upgrade.warnings
 
     def _secrets(self) -> set[str]:
         return {key.rpartition(":")[2] for key in self._read(self.path).secret_keys}

@@ -7,6 +7,7 @@ import pytest
 from coder_stack.settings import (
     AccessSettings,
     ControlPlaneSettings,
+    Image,
     ProvisionerSettings,
     ProxySettings,
     SecretRef,
@@ -96,3 +97,29 @@ def test_F2_options_for_a_url_are_unused_through_the_api_server(
     plane = ControlPlaneSettings(access_url="https://coder.test")
     found = hints(Settings(control_plane=plane, access=AccessSettings(**access)))
     assert [each.partition(":")[0] for each in found] == warned
+
+
+def test_V2_a_provisioner_and_a_proxy_of_another_version_than_coderd_are_named() -> None:
+    plane = ControlPlaneSettings(image=Image(tag="v2.31.0"))
+    old = Image(tag="v2.30.0")
+    (daemons, proxies) = told(plane, provisioner(image=old), proxy(image=old))
+    assert daemons == (
+        "provisioners[0].image.tag: provisioner eu is pinned to v2.30.0, and coderd is v2.31.0; an "
+        "upgrade of coderd does not change it. Leave the image out to run coderd's version."
+    )
+    assert proxies.startswith("proxies[0].image.tag: workspace proxy paris is pinned to v2.30.0, ")
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        None,
+        Image(tag="v2.31.0"),
+        Image(repository="mirror.test/coder", tag="v2.31.0"),
+        Image(tag="latest"),
+        Image(tag="v2.30.0", digest="sha256:" + "0f" * 32),
+    ],
+)
+def test_V2_the_same_or_an_unknown_version_is_no_hint(image: Image | None) -> None:
+    plane = ControlPlaneSettings(image=Image(tag="v2.31.0"))
+    assert told(plane, provisioner(image=image), proxy(image=image)) == []

@@ -36,7 +36,11 @@ CASES: dict[str, Case] = {
     "workspace_deployments": Case({"workspaceDeployments": False}),
     # What runs, and with what
     "image": Case(
-        {"image": {"repository": "mirror.test/coder", "tag": "v2.31.0", "pullPolicy": "Always"}}
+        {
+            "image": {"repository": "mirror.test/coder", "tag": "v2.31.0", "pullPolicy": "Always"},
+            # Changes no object: it is decided before any is registered (V2).
+            "allowDowngrade": True,
+        }
     ),
     "image_digest": Case({"image": {"digest": "sha256:" + "ab" * 32}}),
     "image_pull_secrets": Case({"image": {"pullSecrets": ["mirror", "backup-mirror"]}}),

@@ -1,8 +1,16 @@
 """Which program a pod runs, and with which environment."""
 
+from typing import Any
+
 import pytest
 
-from sandbox.pods.container import FromSecret, Program, containers, serves_coderd
+from sandbox.pods.container import (
+    FromSecret,
+    Program,
+    coderd_version,
+    containers,
+    serves_coderd,
+)
 from tests.unit.pods.manifests import coderd, daemon, pod
 
 
@@ -72,3 +80,16 @@ def test_only_coderds_own_port_of_a_running_pod_leads_to_coderd() -> None:
     assert not serves_coderd(coderd(ending=True), 8080)
     assert not serves_coderd(coderd(labels={"app.kubernetes.io/component": "wsproxy"}), 8080)
     assert not serves_coderd(daemon(), 8080)
+
+
+def test_V2_coderds_version_is_that_of_its_newest_running_pod() -> None:
+    def at(tag: str, created: str, **more: str) -> dict[str, Any]:
+        made = coderd(f"coder-{created}", image=f"ghcr.io/coder/coder:{tag}", **more)
+        made["metadata"]["creationTimestamp"] = f"2026-01-01T00:00:0{created}Z"
+        return made
+
+    old, new = at("v2.30.0", "1"), at("v2.31.0", "2")
+    assert coderd_version([new, old, daemon()]) == "v2.31.0"
+    assert coderd_version([old, at("v2.31.0", "2", phase="Pending")]) == "v2.30.0"
+    assert coderd_version([at("latest", "3")]) == ""
+    assert coderd_version([daemon()]) == ""
