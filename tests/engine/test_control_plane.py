@@ -55,11 +55,12 @@ def test_CP1_every_object_is_a_child_of_the_component(project: Project) -> None:
 
 def test_CP4_a_config_change_reaches_the_objects(project: Project) -> None:
     project.up()
-    project.configure({"image": {"tag": "v2.31.0"}, "service": {"port": 8080}})
+    mirror = {"repository": "registry.example.com/coder"}
+    project.configure({"image": mirror, "service": {"port": 8080}})
     outcome = project.up()
 
     assert {step.type.split(":")[-1] for step in outcome.changes} >= {"Deployment", "Service"}
-    assert live_image(project) == "ghcr.io/coder/coder:v2.31.0"
+    assert live_image(project) == "registry.example.com/coder:v2.30.0"
     assert project.outputs()["url"].endswith(":8080")
     assert project.preview(refresh=True).changes == []
 
