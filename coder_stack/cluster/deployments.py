@@ -1,7 +1,8 @@
 """Read the Deployments that run before an update: whether coderd is there, and all their images.
 
 One request: a list if provisioners or proxies are to follow coderd's version (V2), else coderd's
-Deployment alone. Without an answer or the right to ask, nothing is known, and that is no error.
+Deployment alone; and a list for each further namespace of theirs. Without an answer or the right
+to ask, nothing is known, and that is no error.
 """
 
 from collections.abc import Mapping
@@ -16,6 +17,9 @@ from coder_stack.frozen_model import FrozenModel
 from coder_stack.naming import provisioner_name, proxy_name
 from coder_stack.settings import Settings
 
+Place = tuple[str, str]
+"""Namespace and name of a Deployment."""
+Images = Mapping[Place, str]
 _OPERATION = "look for coderd"
 _OURS = {"labelSelector": "app.kubernetes.io/part-of=coder"}
 
@@ -53,7 +57,7 @@ class _Coderd(NamedTuple):
 
 @dataclass
 class Deployments:
-    """Those in coderd's namespace, read when first needed and only once."""
+    """Coderd's and those that follow it, read when first needed and only once."""
 
     http: Any
     settings: Settings
@@ -64,21 +68,22 @@ class Deployments:
         return self._coderd.absent
 
     @property
-    def images(self) -> Mapping[str, str] | None:
-        """Return images by name; None if coderd's Deployment is absent or unknown."""
+    def images(self) -> Images | None:
+        """Return all images; None if coderd's Deployment is absent or unknown."""
         if self._coderd.image is None:
             return None
-        return {**self._listed, self._name: self._coderd.image}
+        others = (each for name in self._namespaces[1:] for each in self._listed(name).items())
+        return {**self._at_home, **dict(others), self._place: self._coderd.image}
 
     @property
-    def _name(self) -> str:
-        return self.settings.control_plane.name
+    def _place(self) -> Place:
+        return self.settings.control_plane.namespace, self.settings.control_plane.name
 
     @cached_property
     def _coderd(self) -> _Coderd:
-        if found := self._listed.get(self._name):
+        if found := self._at_home.get(self._place):
             return _Coderd(found)
-        status, body = self._get(self._name)
+        status, body = self._get(*self._place)
         try:
             if status == 200:
                 return _Coderd(_Deployment.model_validate_json(body).image)
@@ -88,28 +93,36 @@ class Deployments:
         named = (refusal.reason, refusal.plural) == ("NotFound", "deployments")
         return _Coderd(None, absent=status == 404 and named)
 
+    @property
+    def _namespaces(self) -> list[str]:
+        """Return those to list, coderd's first; empty if nothing follows coderd."""
+        following = [namespace for namespace, _ in followers(self.settings)]
+        return list(dict.fromkeys([self._place[0], *following])) if following else []
+
     @cached_property
-    def _listed(self) -> Mapping[str, str]:
-        if not followers(self.settings):
-            return {}
-        status, body = self._get(query=_OURS)
+    def _at_home(self) -> Images:
+        return self._listed(self._place[0]) if self._namespaces else {}
+
+    def _listed(self, namespace: str) -> Images:
+        status, body = self._get(namespace, query=_OURS)
         try:
             found = _Deployments.model_validate_json(body) if status == 200 else _Deployments()
         except ValidationError:
             return {}
-        return {each.name: each.image for each in found.items}
+        return {(namespace, each.name): each.image for each in found.items}
 
-    def _get(self, *name: str, query: Mapping[str, str] | None = None) -> tuple[int, bytes]:
-        namespace = self.settings.control_plane.namespace
+    def _get(
+        self, namespace: str, *name: str, query: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes]:
         path = ("apis", "apps", "v1", "namespaces", namespace, "deployments", *name)
         return send(self.http, _OPERATION, path, query=query)
 
 
-def followers(settings: Settings) -> list[str]:
-    """Return the Deployments in coderd's namespace that are to run coderd's image."""
+def followers(settings: Settings) -> list[Place]:
+    """Return the Deployments that are to run coderd's image."""
     home = settings.control_plane.namespace
     named = [
         *((provisioner_name(each.name), each) for each in settings.provisioners),
         *((proxy_name(each.name), each) for each in settings.proxies),
     ]
-    return [name for name, each in named if each.image is None and each.namespace in (None, home)]
+    return [(each.namespace or home, name) for name, each in named if each.image is None]

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pydantic import AliasPath, Field, ValidationError
 
 from coder_stack.cluster.client import connected, send
-from coder_stack.cluster.deployments import Deployments
+from coder_stack.cluster.deployments import Deployments, Images
 from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.coderd.errors import CoderdError
 from coder_stack.frozen_model import FrozenModel
@@ -56,8 +56,8 @@ class Survey(NamedTuple):
 
     missing: list[str]
     """A line for each object that is missing, with the paths of the fields that name it."""
-    images: Mapping[str, str] | None
-    """Images of the Deployments in coderd's namespace, by name; None if the cluster is silent."""
+    images: Images | None
+    """Images of coderd and of what follows it; None if coderd's is absent or unknown."""
 
 
 def missing_references(settings: Settings, namespace_mark: str | None) -> list[str]:

@@ -4,9 +4,7 @@ Coderd is asked only if an image differs from the config's, at its configured ad
 token; it has a few seconds. The rules are in coderd/upgrade.py.
 """
 
-from collections.abc import Mapping
-
-from coder_stack.cluster.deployments import followers
+from coder_stack.cluster.deployments import Images, followers
 from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.cluster.service_proxy import ServiceProxy, service_proxy
 from coder_stack.coderd.client import Coderd
@@ -25,10 +23,10 @@ from coder_stack.settings import Settings
 _SECONDS = 3.0
 
 
-def upgrade_plan(settings: Settings, images: Mapping[str, str] | None) -> UpgradePlan:
-    """Plan by the images of the Deployments in coderd's namespace; None: they are unknown."""
+def upgrade_plan(settings: Settings, images: Images | None) -> UpgradePlan:
+    """Plan by the images that run; None: coderd's is absent or unknown."""
     plane = settings.control_plane
-    image = (images or {}).get(plane.name)
+    image = (images or {}).get((plane.namespace, plane.name))
     if images is None or image is None:
         return NOTHING
     wanted = Wanted(
@@ -36,7 +34,7 @@ def upgrade_plan(settings: Settings, images: Mapping[str, str] | None) -> Upgrad
         replicas=plane.replicas,
         allow_downgrade=plane.allow_downgrade,
     )
-    others = [images[name] for name in followers(settings) if name in images]
+    others = [images[place] for place in followers(settings) if place in images]
     running = Running(image=image, others=others)
     if needs_answer(running, wanted):
         running = Running(image=image, others=others, answer=_answer(settings))

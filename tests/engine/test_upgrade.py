@@ -104,7 +104,7 @@ def test_V2_the_runbook_ends_with_every_workload_upgraded_and_nothing_to_do(
     assert tags(stack) == [NEW, NEW, NEW]
     assert answered(stack) == NEW
     assert stack.unmet() == []
-    assert "stack Ready: True" in walked.status or "ready" in walked.status
+    assert "clean, ready" in walked.status
     again = stack.preview(refresh=True)
     assert again.changes == []
     assert "upgraded" not in again.text

@@ -29,16 +29,19 @@ class Cluster:
     coderd: Simulation
     folder: Path
     images: dict[str, str] = field(default_factory=dict[str, str])
+    elsewhere: dict[str, str] = field(default_factory=dict[str, str])
+    """Those in the namespace `builders`."""
     may_list: bool = True
     asked: list[str] = field(default_factory=list[str])
     port: int = 0
 
     def answer(self, path: str) -> tuple[int, bytes]:
         self.asked.append(path)
-        if path == NAMESPACE:
+        if path in (NAMESPACE, NAMESPACE.replace("coder", "builders")):
             return 200, b'{"metadata": {}}'
-        if path == LISTED:
-            items = [deployment(*each) for each in self.images.items()]
+        if path in (LISTED, LISTED.replace("/coder/", "/builders/")):
+            found = self.images if path == LISTED else self.elsewhere
+            items = [deployment(*each) for each in found.items()]
             return (200, json.dumps({"items": items}).encode()) if self.may_list else (403, b"{}")
         name = path.removeprefix(f"{DEPLOYMENTS}/")
         if name in self.images:
@@ -125,6 +128,14 @@ def test_V2_a_provisioner_that_is_behind_shows_an_unfinished_upgrade(cluster: Cl
     assert cluster.plan("v2.31.0", provisioners=[EU]).expected == "v2.31.0"
     pinned = {**EU, "image": {"tag": "v2.30.0"}}
     assert cluster.plan("v2.31.0", provisioners=[pinned]) == NOTHING, "it stays where it is"
+
+
+def test_V2_a_provisioner_in_another_namespace_is_looked_for_there(cluster: Cluster) -> None:
+    cluster.images = {"coder": image("v2.31.0")}
+    cluster.elsewhere = {"eu-provisioner": image("v2.30.0")}
+    away = {**EU, "namespace": "builders"}
+    assert cluster.plan("v2.31.0", provisioners=[away]).expected == "v2.31.0"
+    assert len(cluster.deployments_read) == 2, "one list for each namespace"
 
 
 def test_V2_who_may_not_list_reads_coderd_alone(cluster: Cluster) -> None:
