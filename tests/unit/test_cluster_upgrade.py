@@ -14,6 +14,7 @@ from coder_stack.coderd.upgrade import NOTHING, UpgradePlan
 from coder_stack.settings import Settings
 from tests.http_server import QuietHandler, serve
 from tests.provider.api_server import write_kubeconfig
+from tests.provider.tls_api_server import PROXIED, tls_api_server
 from tests.simulation import Simulation, simulated
 
 EU, SYDNEY = {"name": "eu"}, {"name": "sydney", "accessUrl": "https://sydney.test"}
@@ -143,3 +144,19 @@ def test_V2_who_may_not_list_reads_coderd_alone(cluster: Cluster) -> None:
     cluster.images = {"coder": image("v2.29.0")}
     assert cluster.plan("v2.30.0", provisioners=[EU]) == NOTHING, "coderd answers with v2.30.0"
     assert cluster.plan("v2.31.0", provisioners=[EU]).under_way
+
+
+def test_V2_coderd_is_asked_through_the_api_server_unless_the_config_has_a_url(
+    tmp_path: Path,
+) -> None:
+    with simulated() as coderd, tls_api_server(tmp_path, "localhost", coderd.url) as server:
+        address = f"https://localhost:{server.port}"
+        trusted = {"certificate-authority": str(server.ca)}
+        whole = {
+            "kubernetes": {"kubeconfig": write_kubeconfig(tmp_path, address, **trusted)},
+            "controlPlane": {"image": {"tag": "v2.29.0"}},
+        }
+        settings = Settings.model_validate(whole, by_alias=True, by_name=False)
+        plan = upgrade_plan(settings, {("coder", "coder"): image("latest")})
+    assert "lower than v2.30.0" in plan.mistake
+    assert server.asked == [f"{PROXIED}/api/v2/buildinfo"]
