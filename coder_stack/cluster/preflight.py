@@ -103,8 +103,8 @@ class _Resources(FrozenModel):
 def check_provides(settings: Settings, namespace_mark: str | None = None) -> UpgradePlan:
     """Raise ConfigError with all that the config counts on and the cluster lacks (F2).
 
-    So is a downgrade of coderd refused (V2). `namespace_mark` is the mark of a namespace that this
-    stack has created; None: any will do.
+    A downgrade of coderd is such a mistake, too (V2). `namespace_mark` is the mark of a namespace
+    that this stack has created; None: any will do.
     """
     found = survey(settings, namespace_mark)
     plan = upgrade_plan(settings, found.images)

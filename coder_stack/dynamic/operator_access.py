@@ -6,9 +6,8 @@ the first user is created if there is none, and a named token is created with it
 stored in a Secret; when coderd refuses that token, the next update creates another one. `check`,
 `diff` and `read` create and revoke nothing.
 
-During an upgrade the program gives `expected_version`. It is no input, so that no state has it and
-no preview shows it; update waits until coderd answers with it, and so does all that depends on
-operator access (V2).
+During an upgrade the program gives `expected_version`, and update waits until coderd answers with
+it (operator/waiting.py).
 """
 
 import hashlib
@@ -25,12 +24,9 @@ from coder_stack.coderd.errors import (
     CoderdError,
     CredentialMissing,
     Unauthenticated,
-    Unavailable,
 )
 from coder_stack.coderd.models import BuildInfo, User
 from coder_stack.coderd.procedures.bootstrap import token_id, token_works
-from coder_stack.coderd.procedures.readiness import wait_until_ready
-from coder_stack.coderd.reasons import Reason
 from coder_stack.coderd.versions import is_version
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
@@ -53,9 +49,13 @@ from coder_stack.dynamic.operator.teardown import (
     remove_token,
 )
 from coder_stack.dynamic.operator.version_warning import warn_if_untried
+from coder_stack.dynamic.operator.waiting import (
+    expect_version,
+    expected_version,
+    wait_for_coderd,
+)
 from coder_stack.dynamic.runtime.check import CheckRequest, known_connection
 from coder_stack.dynamic.runtime.declared import Declared
-from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.props import Problem, Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
@@ -67,8 +67,6 @@ _ONLY_IN_PROGRAM = (
 )
 _SECRETS = Declared()
 """Secrets of created tokens."""
-_EXPECTED: dict[str, str] = {}
-"""The version that this run expects, by coderd; `check` of each run writes it anew."""
 
 
 def fingerprint_of(token: SecretStr) -> str:
@@ -86,7 +84,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         """Use the program's token, if any, for all resources of this run."""
         token, connection = news.get("token"), known_connection(news)
         if connection is not None:
-            _EXPECTED[connection.target] = str(news.get("expected_version") or "")
+            expect_version(connection.target, str(news.get("expected_version") or ""))
         if pulumi.contains_unknowns(token):
             news = {**news, "given": token}
         elif token and connection is not None:
@@ -119,7 +117,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
     def create_object(self, session: Session, want: OperatorAccessInputs) -> OperatorAccessState:
         """Wait for coderd, then verify the given token or create one."""
-        return self._apply(session, want, _wait(session, want), None)
+        return self._apply(session, want, wait_for_coderd(session, want), None)
 
     def observe(self, session: Session, known: OperatorAccessState) -> OperatorAccessState | None:
         """Ask coderd who the token belongs to; a refused token is drift, and is not renewed."""
@@ -139,7 +137,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
     ) -> OperatorAccessState:
         """Keep the token if it is accepted and still the wanted one; else create another one."""
         former = created_token(known, self._config)
-        state = self._apply(session, want, _wait(session, want), known)
+        state = self._apply(session, want, wait_for_coderd(session, want), known)
         if former != session.source.token():
             old = SESSIONS.open(known.connection, self._config, {})
             remove_former_token(old, former, known, want, self._config)
@@ -178,7 +176,7 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         expected = ""
         try:
             want = OperatorAccessInputs.model_validate(news)
-            expected = _expected(want)
+            expected = expected_version(want)
             known = OperatorAccessState.model_validate(olds)
             session = SESSIONS.open(want.connection, self._config, olds)
             build = session.peek(Coderd.build_info)
@@ -195,35 +193,6 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 def _secret_label(inputs: OperatorAccessInputs) -> str:
     ref = inputs.connection.credential
     return ref.label if isinstance(ref, SecretKeyRef) else ""
-
-
-def _expected(inputs: OperatorAccessInputs) -> str:
-    return _EXPECTED.get(inputs.connection.target, "")
-
-
-def _wait(session: Session, want: OperatorAccessInputs) -> BuildInfo:
-    expected = _expected(want)
-    try:
-        build = wait_until_ready(session.coderd, want.wait_seconds, version=expected)
-    except Unavailable as error:
-        if want.connection.url is None or error.status is not None:
-            raise
-        why = (
-            "nothing answers there; check its DNS name and Ingress, or leave out access.url and "
-            "access.throughApiServer: the API server leads to coderd without either."
-        )
-        where = f"{want.connection.url} within {want.wait_seconds} s"
-        raise Unavailable(f"reach coderd at {where}", why) from error
-    session.shared.outage.reset()  # earlier reads may have spent it while coderd was starting
-    if not is_version(build.version, expected):
-        why = (
-            f"coderd still answers with {build.version}, not with {expected}, although its pods "
-            "are rolled out; check that the image holds that version and that the URL leads to "
-            "these pods (docs/runbooks.md, Upgrade Coder). Provisioners and proxies were not "
-            "changed."
-        )
-        raise Failed(Reason.PENDING, OPERATOR_ACCESS.noun, "wait for the new version", why)
-    return build
 
 
 def _state(
