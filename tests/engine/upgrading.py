@@ -17,7 +17,7 @@ from tests.simulation import simulated
 from tests.waiting import eventually
 
 OLD, NEW = "v2.30.0", "v2.31.0"
-EU: dict[str, Any] = {"name": "eu", "connectTimeoutSeconds": 20}
+EU: dict[str, Any] = {"name": "eu", "connectTimeoutSeconds": 60}
 SYDNEY: dict[str, Any] = {"name": "sydney", "accessUrl": "https://sydney.example.com"}
 WORKLOADS = ("coder", "eu-provisioner", "sydney-proxy")
 
@@ -29,7 +29,7 @@ def upgradable(
     """The stack with the old version, up and well; `more` are other provisioners and proxies."""
     with simulated(licensed=True) as coderd:
         settings: dict[str, Any] = {
-            "access": {"url": coderd.url, "waitSeconds": 4},
+            "access": {"url": coderd.url, "waitSeconds": 8},
             "provisioners": [EU, *more.get("provisioners", [])],
             "proxies": [SYDNEY, *more.get("proxies", [])],
         }
