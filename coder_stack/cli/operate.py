@@ -166,7 +166,10 @@ class _Run:
             text.print_reports(reports, Console(), details=status)
         for file, render in self._files.items():
             _write(file, render(reports))
-        raise typer.Exit(exit_code(reports, readiness=status))
+        code = exit_code(reports, readiness=status)
+        if project.note and code == ExitCode.ERROR:
+            typer.echo(f"note: {project.note}", err=True)
+        raise typer.Exit(code)
 
     def _names(self, project: Project) -> list[str]:
         if self._all:

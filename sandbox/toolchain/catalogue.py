@@ -1,102 +1,34 @@
 """The sandbox's tools: versions, locations of the vendors' releases, Go packages.
 
-To change a version, change it here and lock the module (`modules/<part>`).
+To change a version, change it here and lock the module (`modules/<part>`). Pulumi and Coder come in
+several versions: see engines.py and coder_servers.py, and chosen.py for the choice.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from sandbox.toolchain import coder_servers, engines
 from sandbox.toolchain.recipes import GoProgram, ModuleFile, Release, Tool, Version, VersionProbe
 
-PULUMI = "3.220.0"
 KUBERNETES = "1.36.3"
 ETCD = "3.6.8"
 KWOK = "0.8.0"
-CODER = "2.26.0"
 ACTIONLINT = "1.7.12"
 GO_AT_LEAST: Version = (1, 26, 0)
 
 MODULES = Path(__file__).parent / "modules"
 
 PART_GIGABYTES: Mapping[str, float] = {
-    "pulumi": 2.5,
+    **{engines.part_of(version): 2.5 for version in engines.ENGINES},
     "language-host": 0.6,
     "kubernetes": 3.5,
     "kwok": 1.4,
-    "coder": 5.0,
+    **{coder_servers.part_of(version): 5.0 for version in coder_servers.SERVERS},
     "actionlint": 0.3,
 }
 """Size of the Go caches while a part is built, rounded up."""
 
 _GITHUB = "github.com"
-_PULUMI_SDK = "github.com/pulumi/pulumi/sdk/v3"
-
-_pulumi = Tool(
-    name="pulumi",
-    version=PULUMI,
-    probe=VersionProbe(
-        arguments=("version",),
-        at_least=(3, 220, 0),
-        below=(4, 0, 0),
-        beside=(
-            "pulumi-language-python",
-            "pulumi-language-python-exec",
-            "pulumi-resource-pulumi-python",
-            "pulumi-analyzer-policy-python",
-        ),
-    ),
-    release=Release(
-        host=_GITHUB,
-        asset="pulumi/pulumi/releases/download/v{version}/pulumi-v{version}-{os}-{arch}.tar.gz",
-        checksums="pulumi/pulumi/releases/download/v{version}/pulumi-{version}-checksums.txt",
-        checksum_format="sums",
-        members=(
-            "pulumi/pulumi",
-            "pulumi/pulumi-language-python",
-            "pulumi/pulumi-language-python-exec",
-            "pulumi/pulumi-resource-pulumi-python",
-            "pulumi/pulumi-analyzer-policy-python",
-        ),
-        arch_names={"amd64": "x64"},
-    ),
-    programs=(
-        GoProgram(
-            part="pulumi",
-            package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
-            output="pulumi",
-            ldflags=f"-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{PULUMI}",
-        ),
-        # v3.79.0, the last version whose module contains the language host.
-        GoProgram(
-            part="language-host",
-            package="github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python",
-            output="pulumi-language-python",
-        ),
-    ),
-    files=(
-        ModuleFile(
-            part="pulumi",
-            module=_PULUMI_SDK,
-            sources=("python/cmd/pulumi-language-python-exec",),
-            output="pulumi-language-python-exec",
-            executable=True,
-        ),
-        ModuleFile(
-            part="pulumi",
-            module=_PULUMI_SDK,
-            sources=("python/dist/pulumi-resource-pulumi-python",),
-            output="pulumi-resource-pulumi-python",
-            executable=True,
-        ),
-        ModuleFile(
-            part="pulumi",
-            module=_PULUMI_SDK,
-            sources=("python/dist/pulumi-analyzer-policy-python",),
-            output="pulumi-analyzer-policy-python",
-            executable=True,
-        ),
-    ),
-)
 
 _etcd = Tool(
     name="etcd",
@@ -180,23 +112,6 @@ _kwok = Tool(
 )
 
 
-def _coder(name: str, package: str) -> Tool:
-    return Tool(
-        name=name,
-        version=CODER,
-        not_from_path="the contract is held against one exact, unmodified server",
-        no_release="the contract is held against a server built from the locked source",
-        programs=(
-            GoProgram(
-                part="coder",
-                package=package,
-                output=name,
-                ldflags=f"-s -w -X github.com/coder/coder/v2/buildinfo.tag={CODER}",
-            ),
-        ),
-    )
-
-
 _actionlint = Tool(
     name="actionlint",
     version=ACTIONLINT,
@@ -221,15 +136,14 @@ _actionlint = Tool(
 CATALOGUE: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
-        _pulumi,
+        engines.pulumi(),
         _etcd,
         _kubernetes("kube-apiserver"),
         _kubernetes("kube-controller-manager"),
         _kubernetes("kube-scheduler"),
         _kubernetes("kubectl", _CLIENT, _EVERYWHERE),
         _kwok,
-        _coder("coder", "github.com/coder/coder/v2/enterprise/cmd/coder"),
-        _coder("coder-agpl", "github.com/coder/coder/v2/cmd/coder"),
+        *coder_servers.coder_servers(),
         _actionlint,
     )
 }
@@ -243,7 +157,7 @@ CLUSTER = (
     "kubectl",
     "kwok",
 )
-CONTRACT = ("coder", "coder-agpl")
+CONTRACT = (coder_servers.ENTERPRISE, coder_servers.AGPL)
 CHECKS = ("actionlint",)
 WHEELS = ("axe", "moto")
 """Python packages for tests, which are installed separately: see wheels.py."""

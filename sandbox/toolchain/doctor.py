@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from coder_stack.operate.engine.versions import TRIED, newer_than_tried
 from sandbox.errors import SandboxError
 from sandbox.toolchain.api_documents import NAME as API_DOCUMENTS
 from sandbox.toolchain.api_documents import REASON as DOCUMENTS_FROM
@@ -20,6 +21,7 @@ from sandbox.toolchain.errors import SourceUnavailable
 from sandbox.toolchain.golang import Go
 from sandbox.toolchain.install import Toolchain
 from sandbox.toolchain.provider_plugin import EXECUTABLE, PluginChoice, PluginFinder
+from sandbox.toolchain.recipes import parse_version
 from sandbox.toolchain.store import Installed, remove_tree
 
 
@@ -49,6 +51,7 @@ class Health:
     cache: str
     cache_bytes: int
     free_bytes: int
+    engines_tried: Sequence[str] = TRIED
 
     @property
     def problems(self) -> list[str]:
@@ -77,10 +80,10 @@ def doctor(
 ) -> None:
     """Show the tools of the sandbox and where each came from. Exit 0: complete, 1: not."""
     tests = (*CONTRACT, *CHECKS) if install_all else ()
-    groups = (*ENGINE, *CLUSTER, *tests)
-    toolchain = Toolchain.from_environment()
-    plugins = PluginFinder.from_environment()
     try:
+        toolchain = Toolchain.from_environment()
+        plugins = PluginFinder.from_environment()
+        groups = [name for name in (*ENGINE, *CLUSTER, *tests) if name in toolchain.catalogue]
         if install or install_all:
             if verify:
                 drop_damaged(toolchain, groups)
@@ -120,6 +123,7 @@ def examine(
     findings = [
         _tool(toolchain, name, required=name in required, verify=verify)
         for name in (*ENGINE, *CLUSTER, *CONTRACT, *CHECKS)
+        if name in toolchain.catalogue
     ]
     findings += [
         _plugin(plugins),
@@ -157,8 +161,9 @@ def show(health: Health, console: Console) -> None:
         cells = (finding.tool, finding.version, source, finding.where, finding.why)
         table.add_row(*cells, style=style)
     console.print(table)
+    console.print(f"\npulumi was tried in {', '.join(health.engines_tried)}", highlight=False)
     console.print(
-        f"\ncache {health.cache}: {health.cache_bytes / 1e9:.2f} GB, "
+        f"cache {health.cache}: {health.cache_bytes / 1e9:.2f} GB, "
         f"{health.free_bytes / 1e9:.1f} GB free",
         highlight=False,
         soft_wrap=True,
@@ -172,7 +177,13 @@ def _tool(toolchain: Toolchain, name: str, *, required: bool, verify: bool) -> T
         return ToolStatus(name, toolchain.catalogue[name].version, why=why, required=required)
     damaged = _damaged(toolchain, found) if verify else []
     why = f"changed since it was installed: {', '.join(damaged)}" if damaged else found.reason
-    return _of(found, why=why, required=required, damaged=bool(damaged))
+    return _of(found, why=why + _newer(found), required=required, damaged=bool(damaged))
+
+
+def _newer(found: Installed) -> str:
+    """Return a remark on an engine that was not tried yet (V3)."""
+    version = parse_version(found.version) if found.name in ENGINE else None
+    return f". {newer_than_tried(version)}" if version and newer_than_tried(version) else ""
 
 
 def _damaged(toolchain: Toolchain, found: Installed) -> list[str]:

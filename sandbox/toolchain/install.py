@@ -17,6 +17,7 @@ from sandbox.toolchain.attempts import SourceAttempts
 from sandbox.toolchain.browser import Browser
 from sandbox.toolchain.build import Builder, check_room, free_bytes
 from sandbox.toolchain.catalogue import CATALOGUE, MODULES, PART_GIGABYTES
+from sandbox.toolchain.chosen import chosen_catalogue
 from sandbox.toolchain.errors import SourceUnavailable, ToolchainError
 from sandbox.toolchain.golang import WHEEL_LOCK, Go
 from sandbox.toolchain.on_path import Found, find_on_path
@@ -66,6 +67,7 @@ class Toolchain:
             releases_root=os.environ.get("CODER_STACK_RELEASES") or None,
             offline=os.environ.get("CODER_STACK_OFFLINE", "") not in {"", "0"},
             known_hosts=_HOSTS_OF_THIS_RUN,
+            catalogue=chosen_catalogue(os.environ),
         )
 
     @cached_property

@@ -43,7 +43,8 @@ def find_on_path(
             f"{executable} is {version_text(version)}, too new: "
             f"older than {version_text(probe.below)} is needed"
         )
-    missing = [other for other in probe.beside if not _is_executable(executable.parent / other)]
+    needed = [each for each in probe.beside if version < probe.dropped_in.get(each, probe.below)]
+    missing = [other for other in needed if not _is_executable(executable.parent / other)]
     if missing:
         raise SourceUnavailable(f"{executable} has no {missing[0]} beside it")
     return Found(executable, version_text(version))

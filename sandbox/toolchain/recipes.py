@@ -24,6 +24,12 @@ def parse_version(text: str) -> Version | None:
     return int(major), int(minor), int(patch)
 
 
+def numbers(version: str) -> Version:
+    """Return the numbers of a version of the catalogue."""
+    major, minor, patch = map(int, version.split("."))
+    return major, minor, patch
+
+
 def version_text(version: Version) -> str:
     """Format a version."""
     return ".".join(str(number) for number in version)
@@ -38,6 +44,8 @@ class VersionProbe:
     below: Version
     beside: tuple[str, ...] = ()
     """Other executables that must be in the same folder."""
+    dropped_in: Mapping[str, Version] = field(default_factory=dict[str, Version])
+    """Those of them that newer versions do without, and the first such version."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,7 @@ from coder_stack.operate.engine.errors import (
 )
 from coder_stack.operate.engine.events import EngineRun, read_events
 from coder_stack.operate.engine.locks import lock_folder, raise_if_locked
+from coder_stack.operate.engine.versions import newer_than_tried, too_old
 from coder_stack.operate.report.model import LastUpdate
 
 # As the Automation API itself does; the second one enables --event-log.
@@ -58,20 +59,23 @@ class Project:
     folder: Path
     watch: Callable[[str, str, str], None] = _unwatched
     """Called several times a second with a stack's name, phase and detail."""
+    note: str = ""
+    """A sentence about the command's version, for runs that fail; mostly empty."""
 
     @classmethod
     def at(cls, folder: Path) -> "Project":
-        """Raise OperationError if the command is missing or has the wrong version."""
+        """Raise OperationError if the command is missing or has the wrong version (V3)."""
         try:
-            PulumiCommand()
+            found = PulumiCommand().version
         except (OSError, InvalidVersionError, CommandError) as error:
             problem = "is not on PATH" if isinstance(error, OSError) else "has the wrong version"
-            raise OperationError(
-                f"The command pulumi {problem}.",
-                "Install the Pulumi CLI (docs/toolchain.md), or use the sandbox's.",
-                "coder-stack sandbox exec -- coder-stack drift",
-            ) from None
-        return cls(folder)
+            raise _unusable(f"The command pulumi {problem}.") from None
+        if found is None:  # the user has switched the SDK's own check off
+            return cls(folder)
+        version = (found.major, found.minor, found.patch)
+        if problem := too_old(version):
+            raise _unusable(problem)
+        return cls(folder, note=newer_than_tried(version))
 
     @cached_property
     def backend(self) -> str:
@@ -224,6 +228,14 @@ class StackEngine:
                 break
             activity.read(line)
         self.project.watch(self.name, activity.phase, activity.detail)
+
+
+def _unusable(problem: str) -> OperationError:
+    return OperationError(
+        problem,
+        "Install the Pulumi CLI (docs/toolchain.md), or use the sandbox's.",
+        "coder-stack sandbox exec -- coder-stack drift",
+    )
 
 
 def _read_log(log: Path) -> list[EngineEvent]:

@@ -1,0 +1,9 @@
+//go:build tools
+
+// Package tools names the programs that this module builds, so that `go mod tidy` keeps their locks.
+package tools
+
+import (
+	_ "github.com/coder/coder/v2/cmd/coder"
+	_ "github.com/coder/coder/v2/enterprise/cmd/coder"
+)
