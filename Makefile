@@ -78,6 +78,21 @@ crashes: $(READY) ## Kill each process at every mutating call (about an hour; `m
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest tests/engine/grid_crashes.py -p no:cacheprovider
 
+# Everything of the engine tier but policy packs: a language host that runs them for a newer engine is on no registry.
+ENGINE ?= v3.259.0
+.PHONY: engines
+engines: export CODER_STACK_ENGINE = $(ENGINE)
+engines: export PYTHONDONTWRITEBYTECODE =
+engines: $(READY) ## Run the engine tests on another Pulumi engine (ENGINE=v3.259.0)
+	@$(BIN)/coder-stack doctor --install
+	@$(BIN)/python -m pytest tests/engine -n $(TEST_WORKERS) --dist loadgroup --ignore tests/engine/test_policies.py
+
+.PHONY: contract
+contract: export CODER_STACK_CODER = $(CODER)
+contract: $(READY) ## Run the contract tests on another version of Coder (CODER=v2.20.0)
+	@$(BIN)/python -m sandbox.toolchain contract
+	@$(BIN)/python -m pytest tests/contract
+
 .PHONY: lock
 lock: $(READY) ## Resolve the dependencies into requirements.lock
 	$(BIN)/pip install --quiet uv

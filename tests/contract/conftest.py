@@ -1,11 +1,13 @@
 """One server of each kind per run, started when the first test asks for it."""
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
 import pytest
 
+from sandbox.toolchain.chosen import servers_of
 from tests.contract import postgres, servers
 from tests.contract.servers import Server
 
@@ -13,6 +15,27 @@ SIMULATED, REAL = "simulated", "real"
 SIMULATED_AGPL, REAL_AGPL = "simulated-agpl", "real-agpl"
 ENTERPRISE = (SIMULATED, REAL)
 AGPL = (SIMULATED_AGPL, REAL_AGPL)
+
+# What a parameter of these fixtures needs: a server, or a pair of them (test_same_answers.py).
+FIXTURES = ("server", "enterprise", "agpl", "real_enterprise", "real_agpl", "pair")
+NEEDS = {REAL: "coder", "enterprise": "coder", REAL_AGPL: "coder-agpl", "agpl": "coder-agpl"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what runs on a server that the chosen version of Coder does not have (V3).
+
+    The default version has them all, so `make test` leaves out nothing.
+    """
+    left_out = [item for item in items if _needed(item) - {*servers_of(os.environ)}]
+    if left_out:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def _needed(item: pytest.Item) -> set[str]:
+    call = getattr(item, "callspec", None)
+    params = [call.params[each] for each in FIXTURES if each in call.params] if call else []
+    return {NEEDS[each] for each in params if each in NEEDS}
 
 
 class Pool:

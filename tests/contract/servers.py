@@ -203,9 +203,9 @@ def coder_program(tool: str) -> Path:
     """The real program, built by the toolchain."""
     if folder := os.environ.get(BIN_DIR_VARIABLE):
         return Path(folder) / tool
-    from sandbox.toolchain import CONTRACT, ensure  # noqa: PLC0415
+    from sandbox.toolchain import ensure  # noqa: PLC0415
 
-    return Path(ensure(CONTRACT)[tool].path)
+    return Path(ensure([tool])[tool].path)
 
 
 def _bootstrapped(server: Server) -> Server:

@@ -8,7 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from coder_stack.coderd.versions import TRIED
+from coder_stack.coderd.versions import TRIED as CODER_VERSIONS
+from coder_stack.operate.engine.versions import TRIED, tried_range
 from sandbox.toolchain import doctor
 from sandbox.toolchain.platforms import this_platform
 from tests.unit.toolchain.machines import NOBODY, Machine, executable
@@ -133,8 +134,24 @@ def test_V1_api_documents_are_missing_only_for_the_tests(run: Doctor) -> None:
 
     (found,) = (each for each in report["findings"] if each["tool"] == "coder-api")
     assert (found["source"], found["required"]) == ("missing", False)
-    assert found["version"] == f"{TRIED[0]} to {TRIED[-1]}"
-    assert all(version in found["why"] for version in TRIED)
+    assert found["version"] == f"{CODER_VERSIONS[0]} to {CODER_VERSIONS[-1]}"
+    assert all(version in found["why"] for version in CODER_VERSIONS)
+
+
+@pytest.mark.parametrize(("version", "remark"), [("v3.999.0", True), (TRIED[-1], False)])
+def test_V3_it_states_the_engines_that_were_tried_and_remarks_on_a_newer_one(
+    run: Doctor, version: str, remark: bool
+) -> None:
+    has_all_but_kwok(run.machine)
+    has_kwok_in_cache(run.machine)
+    run.machine.has("pulumi", f"echo {version}")
+
+    shown, report = run(), json.loads(run("--json").stdout)
+
+    assert shown.exit_code == 0, shown.output
+    assert f"pulumi was tried in {', '.join(TRIED)}" in shown.stdout
+    assert (f"this program was tried with {tried_range()}." in shown.stdout) is remark
+    assert report["engines_tried"] == list(TRIED)
 
 
 def test_a_changed_file_shows_only_when_files_are_read(run: Doctor) -> None:
