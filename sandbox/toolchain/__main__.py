@@ -21,6 +21,9 @@ def main(groups: list[str]) -> int:
     except ToolchainError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("error: interrupted; run the same command again to continue\n")
+        return 130
     return 0
 
 

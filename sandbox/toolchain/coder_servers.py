@@ -1,4 +1,4 @@
-"""Unmodified Coder servers of the contract tests, in each version that builds from registries.
+"""Unmodified Coder servers of the contract tests, in each version that has a lock.
 
 A version needs every module of its dependencies on the Go module proxy. Some are not there, so the
 newest versions have no enterprise server, or none at all.
@@ -29,7 +29,7 @@ SERVERS: Mapping[str, tuple[str, ...]] = {
     "2.26.1": (ENTERPRISE, AGPL),
     "2.30.0": (AGPL,),
 }
-"""Versions with a lock, and the servers that can be built."""
+"""Versions with a lock, and the servers whose modules can all be downloaded."""
 
 UNAVAILABLE: Mapping[str, str] = {
     "2.27.0": _NO_BOUNDARY,

@@ -133,7 +133,7 @@ def test_V3_every_version_is_locked_under_its_own_number(tool: Tool) -> None:
             assert re.search(rf"{re.escape(module)}\S* v{re.escape(tool.version)}\b", lock)
 
 
-def test_V3_the_docs_list_the_servers_that_build() -> None:
+def test_V3_the_docs_list_the_servers_that_have_a_lock() -> None:
     page = (CHECKOUT / "docs/toolchain.md").read_text()
     rows = re.findall(r"^\| v(2\.\d+\.\d+) \| (?:(enterprise), )?(AGPL)", page, re.MULTILINE)
     tools = {"enterprise": "coder", "AGPL": "coder-agpl", "": ""}
