@@ -7,7 +7,7 @@ in the cache. Without a variable nothing changes.
 from collections.abc import Iterable, Mapping
 
 from sandbox.toolchain.catalogue import CATALOGUE, CONTRACT
-from sandbox.toolchain.coder_servers import CODER, SERVERS, UNAVAILABLE, coder_servers
+from sandbox.toolchain.coder_servers import SERVERS, UNAVAILABLE, coder_servers
 from sandbox.toolchain.engines import ENGINES, pulumi
 from sandbox.toolchain.errors import ToolchainError
 from sandbox.toolchain.recipes import Tool
@@ -31,7 +31,8 @@ def chosen_catalogue(environment: Mapping[str, str]) -> Mapping[str, Tool]:
 
 def servers_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of the servers that the chosen version of Coder has."""
-    return SERVERS[_version(environment, CODER_VARIABLE) or CODER]
+    catalogue = chosen_catalogue(environment)
+    return tuple(name for name in CONTRACT if name in catalogue)
 
 
 def _version(environment: Mapping[str, str], variable: str) -> str:
