@@ -63,4 +63,4 @@ def outside_range(text: str) -> str:
         return ""
     if oldest <= version and version[:2] <= newest[:2]:
         return ""
-    return f"coderd is {version}; this program was tried with {oldest} to {newest}."
+    return f"Coderd is {version}; this program was tried with {oldest} to {newest}."

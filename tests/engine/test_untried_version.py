@@ -17,7 +17,7 @@ from tests.engine_outcome import Outcome
 from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine
-UNTRIED = f"coderd is v9.8.7; this program was tried with {TRIED[0]} to {TRIED[-1]}."
+UNTRIED = f"Coderd is v9.8.7; this program was tried with {TRIED[0]} to {TRIED[-1]}."
 
 
 @pytest.fixture

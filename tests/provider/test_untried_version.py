@@ -8,7 +8,7 @@ from tests.provider.operators import ACCESS
 from tests.simulation import Simulation
 
 WARNING = (
-    f"warning: operator access: coderd is v9.8.7; this program was tried with {TRIED[0]} to "
+    f"warning: operator access: Coderd is v9.8.7; this program was tried with {TRIED[0]} to "
     f"{TRIED[-1]}. Nothing is refused; see docs/versions.md."
 )
 

@@ -100,7 +100,7 @@ class TestPods:
         plane = control_plane_ready("controlPlane", 1, 1)
         seen = with_version(plane, "v9.8.7+abc1234")
         assert seen.message == (
-            f"1 of 1 pods are ready. coderd is v9.8.7; this program was tried with {TRIED[0]} "
+            f"1 of 1 pods are ready. Coderd is v9.8.7; this program was tried with {TRIED[0]} "
             f"to {TRIED[-1]}."
         )
         assert seen.model_copy(update={"message": plane.message}) == plane
