@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from coder_stack.operate.diagnosis.doubts import as_recorded
+from coder_stack.operate.diagnosis.values import is_unknown
 from coder_stack.operate.drift import check_drift
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.pulumi import StackEngine
@@ -32,6 +33,12 @@ def status_report(
 ) -> Report:
     """Report what the last update recorded. Pure."""
     recorded = parse_outputs(outputs)
+    if is_unknown(outputs.get("conditions")):
+        raise OperationError(
+            "The conditions on record are unknown: the last refresh found that something is gone.",
+            "Compare the stack with what is there.",
+            "coder-stack status --live --stack {stack}",
+        )
     if not any(each.type == "Ready" for each in recorded.conditions):
         raise OperationError(
             "The stack has no conditions on record.",

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from coder_stack.operate.diagnosis.values import is_unknown
+from coder_stack.operate.engine.versions import TRIED
 from sandbox.engine import Engine
 from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
@@ -102,7 +104,10 @@ def test_K3_a_key_deleted_in_coderd_is_made_again_and_the_pods_get_it(stack: Dep
 
     assert stack.preview(refresh=True).ops("ProvisionerKey") == ["create"]
     stack.refresh()
-    assert stack.condition("provisioner/eu", "ProvisionerKeyReady") == ("False", "NotFound")
+    if stack.project.state()["manifest"]["version"] == TRIED[0]:
+        assert stack.condition("provisioner/eu", "ProvisionerKeyReady") == ("False", "NotFound")
+    else:  # newer engines store outputs that depend on something to be created as unknown
+        assert is_unknown(stack.project.outputs()["conditions"])
 
     stack.up()
     (new,) = stack.key_records()

@@ -16,6 +16,7 @@ from coder_stack.operate.report.model import (
 )
 from coder_stack.operate.report.text import plain_lines
 from coder_stack.operate.status import status_report
+from tests.unit.operate.engine_events import UNKNOWN
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 LAST = LastUpdate(at=datetime(2026, 12, 24, 16, 30, tzinfo=UTC), kind="update", succeeded=True)
@@ -132,6 +133,15 @@ def test_R1_a_last_update_that_failed_or_is_unknown_is_said() -> None:
 def test_a_stack_that_was_never_deployed_is_an_error(nothing: dict[str, Any]) -> None:
     with pytest.raises(OperationError, match="no conditions on record"):
         status(nothing)
+
+
+def test_V3_R1_conditions_that_the_engine_does_not_know_are_no_missing_deployment() -> None:
+    """Newer engines store them so after a refresh that found something gone."""
+    with pytest.raises(OperationError, match="conditions on record are unknown") as unknown:
+        status({"conditions": UNKNOWN})
+    step = unknown.value.next_step("dev")
+    assert step is not None
+    assert step.command == "coder-stack status --live --stack dev"
 
 
 @pytest.mark.parametrize(
