@@ -15,7 +15,8 @@ _PAGE = """\
 
 # Versions of Coder
 
-This program was tried with Coder {oldest} to {newest}. Patches of {minor} count as tried, too.
+This program was tried with the API of Coder {oldest} to {newest}. Patches of {minor} count as
+tried, too. The contract tests also run [unmodified servers](toolchain.md#engines-that-were-tried).
 
 Coder's source has a document of its API. The tests compare those of
 {versions}
@@ -50,7 +51,7 @@ def versions_page() -> str:
 def readme(text: str) -> str:
     """Return README.md with the current range."""
     oldest, newest = tried_range()
-    line = f"Tried with Coder {oldest} to {newest} ([versions](docs/versions.md))."
+    line = f"Tried with the API of Coder {oldest} to {newest} ([versions](docs/versions.md))."
     return _LINE.sub(line, text)
 
 

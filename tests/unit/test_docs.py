@@ -35,7 +35,7 @@ def test_V1_the_range_of_versions_in_the_docs_is_current() -> None:
     assert (CHECKOUT / "docs/versions.md").read_text() == versions_page(), "run: make docs"
     page = (CHECKOUT / "README.md").read_text()
     assert page == readme(page), "run: make docs"
-    assert f"Tried with Coder {TRIED[0]} to {TRIED[-1]}" in page
+    assert f"Tried with the API of Coder {TRIED[0]} to {TRIED[-1]}" in page
 
 
 def test_reasons_are_in_alphabetical_order_and_each_has_a_next_step() -> None:

@@ -7,7 +7,7 @@ where something fails. `make engines` tries a version (CONTRIBUTING.md).
 from typing import Final
 
 TRIED: Final = ("v3.220.0", "v3.259.0")
-"""Versions that the engine tests passed on, oldest first."""
+"""Versions that engine tests were run on, oldest first; docs/toolchain.md says which tests."""
 
 Version = tuple[int, int, int]
 
