@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic import AliasPath, Field, ValidationError
 
+from coder_stack.cluster.absence import is_absent
 from coder_stack.cluster.client import send
 from coder_stack.frozen_model import FrozenModel
 from coder_stack.naming import provisioner_name, proxy_name
@@ -42,11 +43,6 @@ class _Deployment(FrozenModel):
 
 class _Deployments(FrozenModel):
     items: tuple[_Deployment, ...] = ()
-
-
-class _Refusal(FrozenModel):
-    reason: str = ""
-    plural: str = Field(default="", validation_alias=AliasPath("details", "kind"))
 
 
 class _Coderd(NamedTuple):
@@ -84,14 +80,12 @@ class Deployments:
         if found := self._at_home.get(self._place):
             return _Coderd(found)
         status, body = self._get(*self._place)
+        if status != 200:
+            return _Coderd(None, absent=is_absent(status, body, "deployments"))
         try:
-            if status == 200:
-                return _Coderd(_Deployment.model_validate_json(body).image)
-            refusal = _Refusal.model_validate_json(body)
+            return _Coderd(_Deployment.model_validate_json(body).image)
         except ValidationError:
             return _Coderd(None)
-        named = (refusal.reason, refusal.plural) == ("NotFound", "deployments")
-        return _Coderd(None, absent=status == 404 and named)
 
     @property
     def _namespaces(self) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import AliasPath, Field, ValidationError
 
+from coder_stack.cluster.absence import is_absent
 from coder_stack.cluster.client import connected, send
 from coder_stack.cluster.deployments import Deployments, Images
 from coder_stack.cluster.kubeconfig import Kubeconfig
@@ -41,11 +42,6 @@ class _Object(FrozenModel):
     @property
     def keys(self) -> set[str]:
         return {*(self.data or {}), *(self.binary or {})}
-
-
-class _Refusal(FrozenModel):
-    reason: str = ""
-    plural: str = Field(default="", validation_alias=AliasPath("details", "kind"))
 
 
 _Answer = _Object | Literal["absent", "unknown"]
@@ -183,14 +179,12 @@ class _Search:
 
     def _look(self, *path: str) -> _Answer:
         status, body = send(self.http, _OPERATION, path)
+        if status != 200:
+            return _ABSENT if is_absent(status, body, path[-2]) else _UNKNOWN
         try:
-            if status == 200:
-                return _Object.model_validate_json(body)
-            refusal = _Refusal.model_validate_json(body)
+            return _Object.model_validate_json(body)
         except ValidationError:
             return _UNKNOWN
-        absent = status == 404 and (refusal.reason, refusal.plural) == ("NotFound", path[-2])
-        return _ABSENT if absent else _UNKNOWN
 
     # The way out --------------------------------------------------------------------------------
 
