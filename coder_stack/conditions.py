@@ -20,10 +20,10 @@ from coder_stack.features import GRACE_PERIOD, is_entitled
 
 ConditionStatus = Literal["True", "False", "Unknown"]
 ConditionReason = Literal[
-    "AllReady", "Applied", "ChangeDeferred", "Connected", "Created", "Drifted", "Entitled", "Found",
-    "GracePeriod", "Healthy", "Issued", "LastKnown", "LoggedIn", "NotSeen", "Ready", "Registered",
-    "RotationDeferred", "ScaledToZero", "SeveralReasons", "TooFew", "Unhealthy", "Unreachable",
-    "Unregistered", "VersionSkew", "Written",
+    "AllReady", "Applied", "ChangeDeferred", "ClusterLeftOut", "Connected", "Created", "Drifted",
+    "Entitled", "Found", "GracePeriod", "Healthy", "Issued", "LastKnown", "LoggedIn", "NotSeen",
+    "Ready", "Registered", "RotationDeferred", "ScaledToZero", "SeveralReasons", "TooFew",
+    "Unhealthy", "Unreachable", "Unregistered", "VersionSkew", "Written",
 ]  # fmt: skip
 
 

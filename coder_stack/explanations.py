@@ -55,6 +55,11 @@ EXPLANATIONS = {
         remedy="renew the license",
         command=NEW_LICENSE,
     ),
+    "ClusterLeftOut": Explanation(
+        meaning="the last run left the component's cluster out, so nothing in it was looked at",
+        remedy="run again when the cluster answers",
+        command=UP,
+    ),
     "Conflict": Explanation(
         meaning="the name is taken, or the first user already exists",
         remedy="choose another name, or adopt the existing object",

@@ -6,7 +6,7 @@ What the program declares is in __main__.py and stack.py.
 import asyncio
 import gc
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -18,14 +18,16 @@ T = TypeVar("T")
 _FRAMES = 8
 
 
-def run(declare: Callable[[], T], exports: Callable[[T], dict[str, pulumi.Input[Any]]]) -> None:
+def run(
+    declare: Callable[[], Awaitable[T]], exports: Callable[[T], dict[str, pulumi.Input[Any]]]
+) -> None:
     """Declare the resources, and export what `exports` makes of them."""
     # Objects live as long as the program: looking for garbage takes a tenth of its time.
     gc.disable()
 
     async def main() -> dict[str, pulumi.Input[Any]]:
         with short_call_stacks():
-            declared = declare()
+            declared = await declare()
         # Let the registrations begin first. The SDK waits for each one that has begun; where none
         # has, it waits for all Outputs together, anew with each answer (a sixth of the preview).
         await asyncio.sleep(0)

@@ -3,32 +3,43 @@
 Only connects components. Objects are defined in components/, conditions in conditions.py.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes as kubernetes
 
-from coder_stack.cluster.kubeconfig import Kubeconfig
-from coder_stack.coderd.connection import direct_url
 from coder_stack.coderd.upgrade import NOTHING, UpgradePlan
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
+from coder_stack.components.existing_control_plane import ExistingControlPlane
 from coder_stack.components.operator import Operator, OperatorArgs, credential_of
 from coder_stack.components.organization import organization_status
-from coder_stack.components.parts.ownership import Ownership, mark_of
+from coder_stack.components.parts.clusters import Clusters
+from coder_stack.components.parts.ownership import mark_of
 from coder_stack.components.parts.status import Status
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
-from coder_stack.conditions import LicenseFacts, aggregate, feature_entitled, with_version
+from coder_stack.conditions import (
+    LicenseFacts,
+    aggregate,
+    feature_entitled,
+    with_version,
+)
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.organization import Organization
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.features import HIGH_AVAILABILITY, MULTIPLE_ORGANIZATIONS
-from coder_stack.naming import operator_secret_name
+from coder_stack.left_out import unseen
+from coder_stack.naming import operator_secret_name, stack_hash
 from coder_stack.needs import needed_features, needs_output
-from coder_stack.settings import OrganizationSettings, ProvisionerSettings, Settings
+from coder_stack.settings import (
+    ControlPlaneSettings,
+    OrganizationSettings,
+    ProvisionerSettings,
+    ProxySettings,
+    Settings,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +66,7 @@ class CoderStack(pulumi.ComponentResource):
 
     settings: Settings
     secrets: StackSecrets
-    control_plane: ControlPlane
+    control_plane: ControlPlane | ExistingControlPlane
     operator: Operator
     organizations: dict[str, Organization]
     """Those that this stack declares, by name."""
@@ -77,35 +88,27 @@ class CoderStack(pulumi.ComponentResource):
         *,
         kept_databases: bool = False,
         upgrade: UpgradePlan = NOTHING,
+        left_out: Collection[str] = (),
+        deployment_id: str = "",
     ) -> None:
-        cluster = settings.kubernetes
-        kubeconfig = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
-        opts = pulumi.ResourceOptions.merge(Ownership.of(name, kubeconfig).options(), opts)
         super().__init__("coder-stack:index:CoderStack", name, None, opts)
         self._name = name
         self.settings = settings
         self.secrets = secrets = secrets or StackSecrets()
         plane = settings.control_plane
-        own_secret = {"namespace": plane.namespace, "name": operator_secret_name(plane.name)}
+        own_secret = {"namespace": plane.namespace, "name": _operator_secret(plane)}
         given = secrets.token is not None
         self._connection = {
             **connection_of(settings),
             "credential": credential_of(settings.access, own_secret, token_given=given),
         }
-        self._in_cluster = pulumi.ResourceOptions(parent=self, providers=[self._cluster()])
+        self._clusters = Clusters(name, settings, self)
+        self._left_out = left_out
+        self._deployment_id = deployment_id
         needed = needed_features(settings)
-        gate = self._high_availability()
-        self.control_plane = ControlPlane(
-            f"{name}-control-plane",
-            ControlPlaneArgs(
-                settings=settings.control_plane,
-                replicas=self._replicas(gate),
-                cluster=kubeconfig,
-                keep_namespace=kept_databases,
-            ),
-            self._in_cluster,
-        )
-        self.operator = self._operator(secrets, list(needed), upgrade.expected)
+        deployed = self._control_plane(keep_namespace=kept_databases)
+        self.operator = self._operator(deployed, secrets, list(needed), upgrade.expected)
+        self.control_plane = deployed or ExistingControlPlane(plane, self.operator.access)
         self.organizations = {
             each.name: self._organization(each) for each in settings.organizations
         }
@@ -114,42 +117,27 @@ class CoderStack(pulumi.ComponentResource):
             for name, each in self.organizations.items()
         ]
         self.provisioners = [self._provisioner(each) for each in settings.provisioners]
-        self.proxies = [
-            WorkspaceProxy(
-                f"{name}-proxy-{each.name}",
-                WorkspaceProxyArgs(
-                    settings=each,
-                    operator=self.operator.handle,
-                    image=settings.control_plane.image,
-                    primary_url=settings.control_plane.access_url or self.control_plane.url,
-                    namespace=self.control_plane.namespace,
-                    # Else a provisioner that fails holds back no proxy.
-                    after=self.provisioners if upgrade.under_way else (),
-                ),
-                self._in_cluster,
-            )
-            for each in settings.proxies
-        ]
+        # Else a provisioner that fails holds back no proxy.
+        first = self.provisioners if upgrade.under_way else ()
+        self.proxies = [self._proxy(each, first) for each in settings.proxies]
         self.reconcile_job = self._reconcile_job(kept_databases=kept_databases)
         self.needs = self.operator.license_facts.apply(lambda known: needs_output(needed, known))
         self.conditions = self._conditions()
         self.register_outputs({})  # the stack exports them; the state needs them once
 
-    def _cluster(self) -> kubernetes.Provider:
-        return kubernetes.Provider(
-            f"{self._name}-cluster",
-            kubeconfig=self.settings.kubernetes.kubeconfig,
-            context=self.settings.kubernetes.context,
-            enable_server_side_apply=True,
-            # Without this, a field that another program has changed makes preview and up fail with
-            # a conflict, instead of being reported and repaired.
-            enable_patch_force=True,
-            # Without this, the plugin replaces a Secret whose data change: a gap in a rotation.
-            enable_secret_mutable=True,
-            enable_config_map_mutable=True,
-            # Take over objects of a killed run; Ownership refuses those of others.
-            upsert_existing_objects=True,
-            opts=pulumi.ResourceOptions(parent=self),
+    def _control_plane(self, *, keep_namespace: bool) -> ControlPlane | None:
+        plane = self.settings.control_plane
+        if plane.exists_already:
+            return None
+        return ControlPlane(
+            f"{self._name}-control-plane",
+            ControlPlaneArgs(
+                settings=plane,
+                replicas=self._replicas(self._high_availability()),
+                cluster=self._clusters.kubeconfig(None),
+                keep_namespace=keep_namespace,
+            ),
+            self._clusters.options(None),
         )
 
     def _high_availability(self) -> FeatureGate | None:
@@ -168,7 +156,11 @@ class CoderStack(pulumi.ComponentResource):
         return wanted if gate is None else gate.open.apply(lambda open_: wanted if open_ else 1)
 
     def _operator(
-        self, secrets: StackSecrets, needed: list[str], expected_version: str
+        self,
+        deployed: ControlPlane | None,
+        secrets: StackSecrets,
+        needed: list[str],
+        expected_version: str,
     ) -> Operator:
         return Operator(
             f"{self._name}-operator",
@@ -180,8 +172,9 @@ class CoderStack(pulumi.ComponentResource):
                 token=secrets.token,
                 license_jwt=secrets.license_jwt,
                 needed_features=needed,
-                after=[self.control_plane],
+                after=[deployed] if deployed else [],
                 expected_version=expected_version,
+                expected_deployment=self._deployment_id,
             ),
             pulumi.ResourceOptions(parent=self),
         )
@@ -205,6 +198,7 @@ class CoderStack(pulumi.ComponentResource):
 
     def _provisioner(self, settings: ProvisionerSettings) -> Provisioner:
         name = f"{self._name}-provisioner-{settings.name}"
+        other = self._clusters.other(settings.cluster)
         adopted = None
         if settings.key.adopt_secret:
             adopted = SecretValue(
@@ -212,7 +206,11 @@ class CoderStack(pulumi.ComponentResource):
                 namespace=settings.namespace or self.settings.control_plane.namespace,
                 name=settings.key.adopt_secret,
                 key=settings.key.secret_key,
-                opts=pulumi.ResourceOptions(parent=self),
+                kubeconfig=other.kubeconfig.kubeconfig if other else None,
+                context=other.kubeconfig.context if other else None,
+                opts=pulumi.ResourceOptions(
+                    parent=self, depends_on=[other.provider] if other else None
+                ),
             ).value
         return Provisioner(
             name,
@@ -220,13 +218,39 @@ class CoderStack(pulumi.ComponentResource):
                 settings=settings,
                 operator=self.operator.handle,
                 image=self.settings.control_plane.image,
-                url=self.control_plane.url,
-                namespace=self.control_plane.namespace,
+                url=self._url_from(settings.cluster),
+                namespace=self._default_namespace(settings.cluster),
                 adopted_material=adopted,
                 organization=self.organizations.get(settings.organization),
+                cluster=other,
             ),
-            self._in_cluster,
+            self._clusters.options(settings.cluster),
         )
+
+    def _proxy(self, settings: ProxySettings, after: Sequence[pulumi.Resource]) -> WorkspaceProxy:
+        plane = self.settings.control_plane
+        return WorkspaceProxy(
+            f"{self._name}-proxy-{settings.name}",
+            WorkspaceProxyArgs(
+                settings=settings,
+                operator=self.operator.handle,
+                image=plane.image,
+                primary_url=plane.access_url or self.control_plane.url,
+                namespace=self._default_namespace(settings.cluster),
+                after=after,
+                cluster=self._clusters.other(settings.cluster),
+            ),
+            self._clusters.options(settings.cluster),
+        )
+
+    def _url_from(self, cluster: str | None) -> pulumi.Input[str]:
+        """Return coderd's URL for daemons in that cluster: its Service's only within its own."""
+        outside = cluster or self.settings.control_plane.exists_already
+        return (outside and self.settings.control_plane.access_url) or self.control_plane.url
+
+    def _default_namespace(self, cluster: str | None) -> pulumi.Input[str]:
+        """Return coderd's; of another cluster, the namespace with the same name."""
+        return self.settings.control_plane.namespace if cluster else self.control_plane.namespace
 
     def _reconcile_job(self, *, kept_databases: bool) -> ReconcileJob | None:
         if self.settings.reconcile_job is None:
@@ -240,18 +264,32 @@ class CoderStack(pulumi.ComponentResource):
                 namespace=self.control_plane.namespace,
                 kept_databases=kept_databases,
             ),
-            self._in_cluster,
+            self._clusters.options(None),
         )
+
+    def _unseen(self) -> dict[str, str]:
+        """Return the components in clusters that this run leaves out, with the cluster of each."""
+        parts = [
+            *((f"provisioner/{each.name}", each.cluster) for each in self.settings.provisioners),
+            *((f"proxy/{each.name}", each.cluster) for each in self.settings.proxies),
+        ]
+        return {part: cluster for part, cluster in parts if cluster and cluster in self._left_out}
 
     def _conditions(self) -> pulumi.Output[list[dict[str, str]]]:
         components = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
         highly_available = self.settings.control_plane.replicas > 1
+        out_of_sight = self._unseen()
 
         def combined(
             license_: LicenseFacts, version: str | None, statuses: Iterable[Status]
         ) -> list[dict[str, str]]:
             found = (each for status in statuses for each in status.conditions)
-            every = [with_version(each, version or "") for each in found]
+            every = [
+                unseen(each, out_of_sight[each.component])
+                if each.component in out_of_sight
+                else with_version(each, version or "")
+                for each in found
+            ]
             if highly_available:
                 kind = "HighAvailabilityEntitled"
                 every.append(feature_entitled(kind, "controlPlane", HIGH_AVAILABILITY, license_))
@@ -265,6 +303,16 @@ class CoderStack(pulumi.ComponentResource):
         ).apply(lambda known: combined(known[0], known[1], known[2:]))
 
 
+def _operator_secret(plane: ControlPlaneSettings) -> str:
+    """Return the name of the Secret for a token that the stack creates.
+
+    Several stacks may use one coderd, but only one of them deploys it.
+    """
+    if not plane.exists_already:
+        return operator_secret_name(plane.name)
+    return operator_secret_name(plane.name, stack_hash(pulumi.get_project(), pulumi.get_stack()))
+
+
 def namespace_mark(name: str) -> str:
     """Return the annotation by which a CoderStack of that name recognizes its own namespace."""
     return mark_of("kubernetes:core/v1:Namespace", f"{name}-control-plane-namespace")
@@ -272,8 +320,7 @@ def namespace_mark(name: str) -> str:
 
 def connection_of(settings: Settings) -> dict[str, Any]:
     """Return the `connection` of dynamic resources: a URL, or the API server's service proxy."""
-    access, plane = settings.access, settings.control_plane
-    url = direct_url(access.url, plane.access_url, through_api_server=access.through_api_server)
+    access, plane, url = settings.access, settings.control_plane, settings.direct_url
     if url is None:
         return {
             "service_proxy": {

@@ -5,7 +5,7 @@ Deployment alone; and a list for each further namespace of theirs. Without an an
 to ask, nothing is known, and that is no error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,8 +18,8 @@ from coder_stack.frozen_model import FrozenModel
 from coder_stack.naming import provisioner_name, proxy_name
 from coder_stack.settings import Settings
 
-Place = tuple[str, str]
-"""Namespace and name of a Deployment."""
+Place = tuple[str | None, str, str]
+"""Cluster, namespace and name of a Deployment."""
 Images = Mapping[Place, str]
 _OPERATION = "look for coderd"
 _OURS = {"labelSelector": "app.kubernetes.io/part-of=coder"}
@@ -57,6 +57,8 @@ class Deployments:
 
     http: Any
     settings: Settings
+    cluster: str | None = None
+    """Name of the cluster that `http` leads to; None: that of `kubernetes`, which has coderd."""
 
     @property
     def coderd_is_absent(self) -> bool:
@@ -65,21 +67,24 @@ class Deployments:
 
     @property
     def images(self) -> Images | None:
-        """Return all images; None if coderd's Deployment is absent or unknown."""
+        """Return all images in this cluster; None if coderd is to be in it and is not seen."""
+        if self.cluster is not None:
+            return {place: image for name in self._others for place, image in self._of(name)}
         if self._coderd.image is None:
             return None
-        others = (each for name in self._namespaces[1:] for each in self._listed(name).items())
+        others = (each for name in self._others for each in self._of(name))
         return {**self._at_home, **dict(others), self._place: self._coderd.image}
 
     @property
     def _place(self) -> Place:
-        return self.settings.control_plane.namespace, self.settings.control_plane.name
+        plane = self.settings.control_plane
+        return None, plane.namespace, plane.name
 
     @cached_property
     def _coderd(self) -> _Coderd:
         if found := self._at_home.get(self._place):
             return _Coderd(found)
-        status, body = self._get(*self._place)
+        status, body = self._get(*self._place[1:])
         if status != 200:
             return _Coderd(None, absent=is_absent(status, body, "deployments"))
         try:
@@ -88,22 +93,24 @@ class Deployments:
             return _Coderd(None)
 
     @property
-    def _namespaces(self) -> list[str]:
-        """Return those to list, coderd's first; empty if nothing follows coderd."""
-        following = [namespace for namespace, _ in followers(self.settings)]
-        return list(dict.fromkeys([self._place[0], *following])) if following else []
+    def _others(self) -> list[str]:
+        """Return the namespaces to list besides coderd's."""
+        here = (name for cluster, name, _ in followers(self.settings) if cluster == self.cluster)
+        home = self._place[1] if self.cluster is None else None
+        return [name for name in dict.fromkeys(here) if name != home]
 
     @cached_property
     def _at_home(self) -> Images:
-        return self._listed(self._place[0]) if self._namespaces else {}
+        """Return the images beside coderd, if anything is to follow it."""
+        return dict(self._of(self._place[1])) if followers(self.settings) else {}
 
-    def _listed(self, namespace: str) -> Images:
+    def _of(self, namespace: str) -> Iterable[tuple[Place, str]]:
         status, body = self._get(namespace, query=_OURS)
         try:
             found = _Deployments.model_validate_json(body) if status == 200 else _Deployments()
         except ValidationError:
-            return {}
-        return {(namespace, each.name): each.image for each in found.items}
+            return ()
+        return [((self.cluster, namespace, each.name), each.image) for each in found.items]
 
     def _get(
         self, namespace: str, *name: str, query: Mapping[str, str] | None = None
@@ -119,4 +126,6 @@ def followers(settings: Settings) -> list[Place]:
         *((provisioner_name(each.name), each) for each in settings.provisioners),
         *((proxy_name(each.name), each) for each in settings.proxies),
     ]
-    return [(each.namespace or home, name) for name, each in named if each.image is None]
+    return [
+        (each.cluster, each.namespace or home, name) for name, each in named if each.image is None
+    ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from coder_stack.cluster.client import request
-from coder_stack.cluster.kubeconfig import Kubeconfig
+from coder_stack.cluster.kubeconfig import Kubeconfig, kubeconfig_of
 from coder_stack.coderd.errors import CoderdError
 from coder_stack.frozen_model import FrozenModel
 from coder_stack.naming import DATABASE_COMPONENT
@@ -44,9 +44,7 @@ def kept_databases(settings: Settings) -> Sequence[str]:
     Clusters has created none.
     """
     plane = settings.control_plane
-    cluster = Kubeconfig(
-        kubeconfig=settings.kubernetes.kubeconfig, context=settings.kubernetes.context
-    )
+    cluster = kubeconfig_of(settings.kubernetes)
     path = ("apis", API_GROUP, VERSION, "namespaces", plane.namespace, PLURAL)
     try:
         status, body = request(

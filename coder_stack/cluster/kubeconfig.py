@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import yaml
 from pydantic import AliasPath, Field
@@ -22,6 +22,20 @@ class Kubeconfig(FrozenModel):
 
     kubeconfig: str | None = None
     context: str | None = None
+
+
+class _Named(Protocol):
+    """Settings of a cluster; the provider processes do without the settings' models."""
+
+    @property
+    def kubeconfig(self) -> str | None: ...
+    @property
+    def context(self) -> str | None: ...
+
+
+def kubeconfig_of(settings: _Named) -> Kubeconfig:
+    """Return the kubeconfig and context that the config names."""
+    return Kubeconfig(kubeconfig=settings.kubeconfig, context=settings.context)
 
 
 class KubeconfigError(ValueError):
@@ -86,8 +100,11 @@ def kubeconfig_files(which: Kubeconfig, environment: Mapping[str, str]) -> list[
     return [] if in_pod and not any(file.exists() for file in files) else files
 
 
-def load_kubeconfig(path: Path, wanted: str | None) -> LoadedKubeconfig:
-    """Read one file and choose the wanted context, or else the current one."""
+def load_kubeconfig(path: Path, wanted: str | None, field: str = "kubernetes") -> LoadedKubeconfig:
+    """Read one file and choose the wanted context, or else the current one.
+
+    `field` is the one of the config that names them.
+    """
     try:
         content: Any = yaml.safe_load(path.read_text())
         config = _Content.model_validate(content)
@@ -101,7 +118,7 @@ def load_kubeconfig(path: Path, wanted: str | None) -> LoadedKubeconfig:
         known = ", ".join(each.name for each in config.contexts) or "none"
         if wanted:
             raise KubeconfigError(f"{path} has no context {wanted!r}; it has: {known}", "context")
-        why = f"{path} has no current context; set kubernetes.context to one of: {known}"
+        why = f"{path} has no current context; set {field}.context to one of: {known}"
         raise KubeconfigError(why)
     cluster = next((each.cluster for each in config.clusters if each.name == context.cluster), None)
     if cluster is None:

@@ -4,7 +4,7 @@ Without these checks a wrong path, a misspelt context, a dead API server, a miss
 Secret would fail the update halfway. What we may do there, the API server decides later.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -13,7 +13,9 @@ from coder_stack.cluster.client import request
 from coder_stack.cluster.kubeconfig import (
     Kubeconfig,
     KubeconfigError,
+    LoadedKubeconfig,
     kubeconfig_files,
+    kubeconfig_of,
     load_kubeconfig,
 )
 from coder_stack.cluster.references import survey
@@ -23,22 +25,63 @@ from coder_stack.coderd.forward_proxy import forward_proxy
 from coder_stack.coderd.transport import api_server_transport, why_unreachable
 from coder_stack.coderd.upgrade import UpgradePlan
 from coder_stack.frozen_model import FrozenModel
+from coder_stack.left_out import VARIABLE, command
 from coder_stack.settings import ConfigError, KubernetesSettings, Settings
 
 
-def check_answers(settings: KubernetesSettings, environment: Mapping[str, str]) -> None:
-    """Raise ConfigError, naming the field, unless the configured cluster answers.
+def check_answers(
+    settings: Settings, environment: Mapping[str, str], without: Collection[str] = ()
+) -> None:
+    """Raise ConfigError, naming the fields, unless every cluster of the config answers.
 
-    Does without the kubernetes library, which would slow down every preview.
+    `without` are names of clusters to leave out. Does without the kubernetes library, which would
+    slow down every preview.
     """
-    files = kubeconfig_files(_kubeconfig(settings), environment)
+    problems: list[str] = []
+    if unknown := sorted(set(without) - settings.clusters.keys()):
+        known = ", ".join(settings.clusters) or "none"
+        raise ConfigError([f"{VARIABLE}: clusters has no {unknown[0]}; it has: {known}"])
+    first: dict[str, str] = {}
+    for name in settings.clusters_in_use:
+        field = "kubernetes" if name is None else f"clusters.{name}"
+        try:
+            found = find_cluster(settings.cluster(name), environment, field)
+        except ConfigError as error:
+            problems += error.problems
+            continue
+        if found is None:
+            continue
+        earlier = first.setdefault(found.cluster.server, field)
+        if earlier != field:
+            what = f"{found.cluster.server}, the API server of {earlier}; set another context"
+            problems.append(f"{field}.context: leads to {what}")
+        elif name not in without and (why := why_silent(found, environment)):
+            way_out = f"; to go on without it: {command([*without, name])}" if name else ""
+            problems.append(f"{field}.kubeconfig: {why}{way_out}")
+    if problems:
+        raise ConfigError(problems)
+
+
+def find_cluster(
+    settings: KubernetesSettings, environment: Mapping[str, str], field: str
+) -> LoadedKubeconfig | None:
+    """Return the cluster that the config names; raise ConfigError with the field to correct.
+
+    None for a pod's service account, and for files to merge by kubectl's rules: both are left to
+    the engine.
+    """
+    files = kubeconfig_files(kubeconfig_of(settings), environment)
     if len(files) != 1:
-        return  # a pod's service account, or files to merge by kubectl's rules: left to the engine
+        return None
     (file,) = files
     try:
-        found = load_kubeconfig(file, settings.context)
+        return load_kubeconfig(file, settings.context, field)
     except KubeconfigError as error:
-        raise ConfigError([f"kubernetes.{error.setting}: {error}"]) from None
+        raise ConfigError([f"{field}.{error.setting}: {error}"]) from None
+
+
+def why_silent(found: LoadedKubeconfig, environment: Mapping[str, str]) -> str:
+    """Return why the cluster cannot be used; empty if its API server answers."""
     cluster = found.cluster
     try:
         transport = api_server_transport(
@@ -47,11 +90,10 @@ def check_answers(settings: KubernetesSettings, environment: Mapping[str, str]) 
             proxy=forward_proxy(cluster.server, cluster.proxy, environment),
         )
     except (InvalidConnection, ValueError) as error:
-        raise ConfigError([f"kubernetes.kubeconfig: {file} cannot be used ({error})"]) from None
+        return f"{found.path} cannot be used ({error})"
     url = f"{cluster.server.rstrip('/')}/version"
-    if why := why_unreachable(url, transport, verify=not cluster.insecure):
-        problem = f"the API server {cluster.server} of {file} does not answer ({why})"
-        raise ConfigError([f"kubernetes.kubeconfig: {problem}"])
+    why = why_unreachable(url, transport, verify=not cluster.insecure)
+    return f"the API server {cluster.server} of {found.path} does not answer ({why})" if why else ""
 
 
 @dataclass(frozen=True)
@@ -100,13 +142,15 @@ class _Resources(FrozenModel):
     resources: tuple[_Resource, ...]
 
 
-def check_provides(settings: Settings, namespace_mark: str | None = None) -> UpgradePlan:
+def check_provides(
+    settings: Settings, namespace_mark: str | None = None, without: Collection[str] = ()
+) -> UpgradePlan:
     """Raise ConfigError with all that the config counts on and the cluster lacks (F2).
 
     A downgrade of coderd is such a mistake, too (V2). `namespace_mark` is the mark of a namespace
-    that this stack has created; None: any will do.
+    that this stack has created; None: any will do. `without` are clusters to leave out.
     """
-    found = survey(settings, namespace_mark)
+    found = survey(settings, namespace_mark, without=without)
     plan = upgrade_plan(settings, found.images)
     if wrong := [*unserved(settings), *found.missing, *filter(None, [plan.mistake])]:
         raise ConfigError(wrong)
@@ -123,7 +167,7 @@ def unserved(settings: Settings) -> list[str]:
     kinds = [_HTTP_ROUTE] if plane.http_route else []
     kinds += [_SERVICE_MONITOR] if plane.service_monitor else []
     kinds += [_DATABASE] if plane.cloud_native_pg else []
-    cluster = _kubeconfig(settings.kubernetes)
+    cluster = kubeconfig_of(settings.kubernetes)
     return [kind.missing for kind in kinds if not _may_serve(cluster, kind)]
 
 
@@ -137,7 +181,3 @@ def _may_serve(cluster: Kubeconfig, kind: _Kind) -> bool:
     if found is None:
         return status != 404
     return any(each.kind == kind.name for each in found.resources)
-
-
-def _kubeconfig(settings: KubernetesSettings) -> Kubeconfig:
-    return Kubeconfig(kubeconfig=settings.kubeconfig, context=settings.context)

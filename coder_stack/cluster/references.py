@@ -9,7 +9,7 @@ anything else. Values are never read.
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -18,13 +18,18 @@ from pydantic import AliasPath, Field, ValidationError
 
 from coder_stack.cluster.absence import is_absent
 from coder_stack.cluster.client import connected, send
-from coder_stack.cluster.deployments import Deployments, Images
-from coder_stack.cluster.kubeconfig import Kubeconfig
+from coder_stack.cluster.deployments import Deployments, Images, Place
+from coder_stack.cluster.kubeconfig import Kubeconfig, kubeconfig_of
 from coder_stack.coderd.errors import CoderdError
 from coder_stack.frozen_model import FrozenModel
 from coder_stack.naming import OWNER
-from coder_stack.settings import KubernetesSettings, Settings
-from coder_stack.settings.references import Needed, needed_namespaces, needed_objects
+from coder_stack.settings import Settings
+from coder_stack.settings.references import (
+    Needed,
+    creates_namespace,
+    needed_namespaces,
+    needed_objects,
+)
 
 _OPERATION = "look for what the config refers to"
 _ABSENT: Final = "absent"
@@ -61,22 +66,36 @@ def missing_references(settings: Settings, namespace_mark: str | None) -> list[s
     return survey(settings, namespace_mark, images=False).missing
 
 
-def survey(settings: Settings, namespace_mark: str | None, *, images: bool = True) -> Survey:
-    """Look for what the config refers to, and read the images that run.
+def survey(
+    settings: Settings,
+    namespace_mark: str | None,
+    *,
+    images: bool = True,
+    without: Collection[str | None] = (),
+) -> Survey:
+    """Look in every cluster for what the config refers to, and read the images that run.
 
     `namespace_mark` is the mark of a namespace that this stack has created; None: any will do.
+    `without` are the clusters to leave out.
     """
-    cluster = Kubeconfig(
-        kubeconfig=settings.kubernetes.kubeconfig, context=settings.kubernetes.context
-    )
-    try:
-        with connected(cluster, Kubeconfig(), _OPERATION) as http:
-            deployed = Deployments(http, settings)
-            search = _Search(settings, namespace_mark, http, deployed)
-            missing = [*search.namespaces(), *search.objects()]
-            return Survey(missing, deployed.images if images else None)
-    except CoderdError:
-        return Survey([], None)
+    missing: list[str] = []
+    found: dict[Place, str] = {}
+    coderd_runs = False
+    for cluster in settings.clusters_in_use:
+        if cluster in without:
+            continue
+        kubeconfig = kubeconfig_of(settings.cluster(cluster))
+        try:
+            with connected(kubeconfig, Kubeconfig(), _OPERATION) as http:
+                deployed = Deployments(http, settings, cluster)
+                search = _Search(settings, namespace_mark, http, deployed, cluster)
+                missing += [*search.namespaces(), *search.objects()]
+                seen = deployed.images if images else None
+        except CoderdError:
+            continue
+        coderd_runs |= cluster is None and seen is not None
+        found |= seen or {}
+    return Survey(missing, found if coderd_runs else None)
 
 
 @dataclass
@@ -85,6 +104,8 @@ class _Search:
     namespace_mark: str | None
     http: Any
     deployed: Deployments
+    cluster: str | None
+    """Name of the cluster; None: that of `kubernetes`."""
 
     def namespaces(self) -> Iterator[str]:
         """Return the lines about namespaces, first that of coderd."""
@@ -92,13 +113,16 @@ class _Search:
             yield from self._home()
         uses: dict[str, list[str]] = {}
         for each in needed_namespaces(self.settings):
+            if each.cluster != self.cluster:
+                continue
             is_home = each.name == self._home_name and self._creates_home
             if not is_home and (not each.has_condition or self._is_first):
                 uses.setdefault(each.name, []).append(each.path)
         for name, paths in uses.items():
             if self._namespace(name) == _ABSENT:
                 create = f"{self._kubectl} create namespace {name}"
-                yield f"{', '.join(paths)}: namespace {name} does not exist; create it: {create}"
+                fields = ", ".join(dict.fromkeys(paths))
+                yield f"{fields}: namespace {name} does not exist{self._where}; create it: {create}"
 
     def objects(self) -> Iterator[str]:
         """Return the lines about Secrets and ConfigMaps."""
@@ -111,10 +135,11 @@ class _Search:
             what = f"{fields}: {kind} {namespace}/{name}"
             found = self._object(kind, namespace, name)
             if found == _ABSENT:
-                yield f"{what} does not exist; create it: {self._create(needed)}"
+                yield f"{what} does not exist{self._where}; create it: {self._create(needed)}"
             elif isinstance(found, _Object) and (keys := _keys(needed) - found.keys):
                 listed = " and ".join(f'"{key}"' for key in sorted(keys))
-                yield f"{what} has no key {listed}; add it: {self._add(needed[0], keys)}"
+                add = self._add(needed[0], keys)
+                yield f"{what} has no key {listed}{self._where}; add it: {add}"
 
     def _home(self) -> Iterator[str]:
         """Return what is wrong with the namespace that the stack is to create."""
@@ -142,9 +167,12 @@ class _Search:
         return [
             each
             for each in needed_objects(self.settings)
-            if not each.object.has_condition
-            # In a namespace that this very run creates, the update names it.
-            or (self._is_first and not (homeless and each.namespace == self._home_name))
+            if each.cluster == self.cluster
+            and (
+                not each.object.has_condition
+                # In a namespace that this very run creates, the update names it.
+                or (self._is_first and not (homeless and each.namespace == self._home_name))
+            )
         ]
 
     @cached_property
@@ -160,7 +188,11 @@ class _Search:
 
     @property
     def _creates_home(self) -> bool:
-        return self.settings.control_plane.create_namespace
+        return self.cluster is None and creates_namespace(self.settings)
+
+    @property
+    def _where(self) -> str:
+        return f" in cluster {self.cluster}" if self.cluster else ""
 
     @cached_property
     def _known_namespaces(self) -> dict[str, _Answer]:
@@ -191,7 +223,7 @@ class _Search:
     @cached_property
     def _kubectl(self) -> str:
         """Return `kubectl` for the cluster of the config."""
-        cluster: KubernetesSettings = self.settings.kubernetes
+        cluster = self.settings.cluster(self.cluster)
         words = ["kubectl"]
         words += ["--kubeconfig", cluster.kubeconfig] if cluster.kubeconfig else []
         words += ["--context", cluster.context] if cluster.context else []

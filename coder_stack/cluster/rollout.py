@@ -76,7 +76,7 @@ def newest_pods(rollout: Rollout, stack: Kubeconfig) -> str:
         raise not_kubernetes(_OPERATION, status) from None
     prefix = pod_prefix(found, rollout.name)
     if not prefix:
-        why = "this cluster does not know the Deployment; check kubernetes.kubeconfig."
+        why = "this cluster does not know the Deployment; check its kubeconfig in the config."
         raise ApiServerRefused(_OPERATION, why)
     return prefix
 

@@ -5,10 +5,10 @@ token; it has a few seconds. The rules are in coderd/upgrade.py.
 """
 
 from coder_stack.cluster.deployments import Images, followers
-from coder_stack.cluster.kubeconfig import Kubeconfig
+from coder_stack.cluster.kubeconfig import kubeconfig_of
 from coder_stack.cluster.service_proxy import ServiceProxy, service_proxy
 from coder_stack.coderd.client import Coderd
-from coder_stack.coderd.connection import Connection, direct_url
+from coder_stack.coderd.connection import Connection
 from coder_stack.coderd.errors import CoderdError
 from coder_stack.coderd.upgrade import (
     NOTHING,
@@ -26,8 +26,8 @@ _SECONDS = 3.0
 def upgrade_plan(settings: Settings, images: Images | None) -> UpgradePlan:
     """Plan by the images that run; None: coderd's is absent or unknown."""
     plane = settings.control_plane
-    image = (images or {}).get((plane.namespace, plane.name))
-    if images is None or image is None:
+    image = (images or {}).get((None, plane.namespace, plane.name))
+    if images is None or image is None or plane.exists_already:
         return NOTHING
     wanted = Wanted(
         image=plane.image.reference,
@@ -51,8 +51,7 @@ def _answer(settings: Settings) -> str:
 
 
 def _coderd(settings: Settings) -> Coderd:
-    access, plane, cluster = settings.access, settings.control_plane, settings.kubernetes
-    url = direct_url(access.url, plane.access_url, through_api_server=access.through_api_server)
+    access, plane, url = settings.access, settings.control_plane, settings.direct_url
     if url is not None:
         return Coderd(Connection(base_url=url, ca_bundle=access.ca_bundle))
     target = ServiceProxy(
@@ -61,6 +60,5 @@ def _coderd(settings: Settings) -> Coderd:
         port=str(plane.service_port),
         tls=plane.tls is not None,
     )
-    stack = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
-    base_url, transport = service_proxy(target, stack)
+    base_url, transport = service_proxy(target, kubeconfig_of(settings.kubernetes))
     return Coderd(Connection(base_url=base_url), transport=transport)

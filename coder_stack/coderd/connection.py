@@ -89,13 +89,20 @@ class Connection:
 
 
 def direct_url(
-    url: str | None, access_url: str | None, *, through_api_server: bool | None
+    url: str | None,
+    access_url: str | None,
+    *,
+    through_api_server: bool | None,
+    deployed: bool = True,
 ) -> str | None:
     """Return the URL at which Pulumi reaches coderd; None means through the API server (CP8).
 
-    The access URL is used only on request: on a first deployment its name leads nowhere yet (F2).
+    The access URL of a coderd that the stack deploys is used only on request: on a first deployment
+    its name leads nowhere yet (F2). That of a coderd that was there before is used unless the
+    config says otherwise.
     """
-    return url or (access_url if through_api_server is False else None)
+    at_access_url = through_api_server is False if deployed else not through_api_server
+    return url or (access_url if at_access_url else None)
 
 
 def service_proxy_url(

@@ -47,6 +47,8 @@ class OperatorArgs:
     """Resources to wait for before the first request to coderd."""
     expected_version: str = ""
     """The version that coderd must answer with before anything uses it; empty: any (V2)."""
+    expected_deployment: str = ""
+    """The deployment that coderd must be; empty: any."""
 
 
 class Operator(pulumi.ComponentResource):
@@ -85,6 +87,7 @@ class Operator(pulumi.ComponentResource):
             wait_seconds=args.settings.wait_seconds,
             # A preview finds the version that runs before the update.
             expected_version=None if pulumi.runtime.is_dry_run() else args.expected_version,
+            expected_deployment=args.expected_deployment,
             opts=self._child_options(*args.after),
         )
         license_secret = self._license_secret()

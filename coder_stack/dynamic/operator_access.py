@@ -50,7 +50,7 @@ from coder_stack.dynamic.operator.teardown import (
 )
 from coder_stack.dynamic.operator.version_warning import warn_if_untried
 from coder_stack.dynamic.operator.waiting import (
-    expect_version,
+    expect,
     expected_version,
     wait_for_coderd,
 )
@@ -84,7 +84,8 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
         """Use the program's token, if any, for all resources of this run."""
         token, connection = news.get("token"), known_connection(news)
         if connection is not None:
-            expect_version(connection.target, str(news.get("expected_version") or ""))
+            version, deployment = news.get("expected_version"), news.get("expected_deployment")
+            expect(connection.target, str(version or ""), str(deployment or ""))
         if pulumi.contains_unknowns(token):
             news = {**news, "given": token}
         elif token and connection is not None:
@@ -240,6 +241,7 @@ class OperatorAccess(CoderdResource, descriptor=OPERATOR_ACCESS):
         token_days: pulumi.Input[int] | None = None,
         wait_seconds: pulumi.Input[int] | None = None,
         expected_version: str | None = None,
+        expected_deployment: str | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         props = {
@@ -254,6 +256,7 @@ class OperatorAccess(CoderdResource, descriptor=OPERATOR_ACCESS):
             "token_days": token_days,
             "wait_seconds": wait_seconds,
             "expected_version": expected_version or None,
+            "expected_deployment": expected_deployment or None,
             # A placeholder: what `check` returns is secret only if the input of that name was.
             "password_hash": "",
         }

@@ -24,12 +24,13 @@ from coder_stack.settings.control_plane import (
 from coder_stack.settings.database import CloudNativePg, Database
 from coder_stack.settings.drift import DriftSettings, IgnoreRule
 from coder_stack.settings.hints import hints
+from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.loading import SECRETS, ConfigError, load, namespace_of
 from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Part, SecretRef
 from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
-from coder_stack.settings.tree import KubernetesSettings, Settings
+from coder_stack.settings.tree import Settings
 from coder_stack.settings.workload import Image, Probe, Resources, WorkloadSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
 

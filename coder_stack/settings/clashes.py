@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.objects import claims, referenced_secrets
 from coder_stack.settings.part import Clash, Part
 from coder_stack.settings.provisioner import ProvisionerSettings
@@ -19,6 +20,7 @@ from coder_stack.settings.workspace_proxy import ProxySettings
 P = TypeVar("P", bound=Part)
 # Stands for coderd's namespace while that is invalid; no namespace can have this name.
 _CODERDS = "(coderd's)"
+_CLUSTERS = "clusters."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,8 @@ class Draft:
     parts: Mapping[str, Part]
     invalid: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     """Fields that were left out of a part because their values are invalid."""
+    unusable: Collection[str] = ()
+    """Paths of parts of which nothing is valid."""
 
     def all(self, kind: type[P]) -> dict[str, P]:
         """Return the parts of one type."""
@@ -43,6 +47,11 @@ class Draft:
         own = part.namespace if isinstance(part, ProvisionerSettings | ProxySettings) else None
         return own or default
 
+    def cluster_of(self, part: WorkloadSettings) -> str:
+        """Return the name of the cluster of the part's objects; empty: that of `kubernetes`."""
+        own = part.cluster if isinstance(part, ProvisionerSettings | ProxySettings) else None
+        return own or ""
+
     def is_invalid(self, path: str, name: str) -> bool:
         """Tell whether that field was left out."""
         return name in self.invalid.get(path, ())
@@ -52,6 +61,8 @@ def clashes(draft: Draft, secrets: Collection[str] = ()) -> Iterator[Clash]:
     """Return all clashes with their full paths. `secrets` are the keys of secret config."""
     for path, part in draft.parts.items():
         yield from _within(path, part, draft.invalid.get(path, ()))
+    yield from _clusters(draft)
+    yield from _way_to_coderd(draft)
     yield from _names(draft)
     yield from _key_names(draft)
     yield from _objects(draft)
@@ -108,27 +119,92 @@ def _key_names(draft: Draft) -> Iterator[Clash]:
                 )
 
 
+def _clusters(draft: Draft) -> Iterator[Clash]:
+    """Check that each cluster is another one and is used, and that each name has a cluster."""
+    declared = draft.all(KubernetesSettings)
+    first: dict[tuple[str | None, str | None], str] = {}
+    for path, part in declared.items():
+        earlier = first.setdefault((part.kubeconfig, part.context), path)
+        if earlier != path and not draft.invalid.get(path) and not draft.invalid.get(earlier):
+            yield Clash(
+                path, f"is the same cluster as {earlier}: set another kubeconfig or context"
+            )
+    known = {path.removeprefix(_CLUSTERS) for path in declared if path.startswith(_CLUSTERS)}
+    known |= {path.removeprefix(_CLUSTERS) for path in draft.unusable if path.startswith(_CLUSTERS)}
+    used = set[str]()
+    for path, part in draft.all(WorkloadSettings).items():
+        if name := draft.cluster_of(part):
+            used.add(name)
+            yield from _of_cluster(draft, path, part, name, known)
+    # A part with mistakes of its own may be the one that uses it.
+    if not draft.unusable and not any("cluster" in fields for fields in draft.invalid.values()):
+        for name in sorted(known - used):
+            yield Clash(
+                f"{_CLUSTERS}{name}",
+                "is never used: name it in provisioners[].cluster or proxies[].cluster, or remove "
+                "it",
+            )
+
+
+def _of_cluster(
+    draft: Draft, path: str, part: WorkloadSettings, name: str, known: Collection[str]
+) -> Iterator[Clash]:
+    if name not in known:
+        listed = ", ".join(sorted(known)) or "none"
+        yield Clash(f"{path}.cluster", f"clusters has no {name}; it has: {listed}")
+    plane = draft.parts.get("controlPlane")
+    field = "url" if isinstance(part, ProvisionerSettings) else "primaryUrl"
+    given = (
+        part.url if isinstance(part, ProvisionerSettings) else getattr(part, "primary_url", None)
+    )
+    if given or draft.is_invalid(path, field) or draft.is_invalid("controlPlane", "accessUrl"):
+        return
+    if isinstance(plane, ControlPlaneSettings) and not plane.access_url and not plane.from_stack:
+        why = (
+            f"needs controlPlane.accessUrl, or {field} here: coderd's Service is in another cluster"
+        )
+        yield Clash(f"{path}.cluster", why)
+
+
+def _way_to_coderd(draft: Draft) -> Iterator[Clash]:
+    """Check that Pulumi can reach a coderd that the stack does not deploy."""
+    plane, access = draft.parts.get("controlPlane"), draft.parts.get("access")
+    if not isinstance(plane, ControlPlaneSettings) or not isinstance(access, AccessSettings):
+        return
+    fields = {"url", "throughApiServer"} & set(draft.invalid.get("access", ()))
+    if plane.deploy or fields or draft.is_invalid("controlPlane", "accessUrl"):
+        return
+    if not (plane.access_url or access.url or access.through_api_server or plane.from_stack):
+        yield Clash(
+            "controlPlane.deploy",
+            "false needs a way to coderd: set accessUrl, or access.throughApiServer: true and name "
+            "and namespace of its Service",
+        )
+
+
 def _objects(draft: Draft) -> Iterator[Clash]:
     """Check that no object is created by two parts, or by a part and somebody else."""
     workloads = draft.all(WorkloadSettings)
     referenced = {
-        (draft.namespace_of(part), secret): f"{path}.{name}"
+        (draft.cluster_of(part), draft.namespace_of(part), secret): f"{path}.{name}"
         for path, part in workloads.items()
         for name, secret in referenced_secrets(part)
     }
-    owners: dict[tuple[str, str, str], tuple[str, WorkloadSettings]] = {}
+    owners: dict[tuple[str, str, str, str], tuple[str, WorkloadSettings]] = {}
     reported: set[tuple[str, str]] = set()
     for path, part in workloads.items():
-        if draft.is_invalid(path, "namespace"):
+        if draft.is_invalid(path, "namespace") or draft.is_invalid(path, "cluster"):
             continue
+        cluster = draft.cluster_of(part)
         for claim in claims(part, draft.namespace_of(part), draft.invalid.get(path, ())):
             named = f"{claim.kind} {claim.name} in namespace {claim.namespace}"
-            owner, other = owners.setdefault(claim[:3], (path, part))
+            named += f" of cluster {cluster}" if cluster else ""
+            owner, other = owners.setdefault((cluster, *claim[:3]), (path, part))
             # Equal names are already reported, and one object for each pair of parts is enough.
             if owner != path and (path, owner) not in reported and not _same_name(part, other):
                 reported.add((path, owner))
                 yield Clash(f"{path}.{claim.field}", f"{named} already belongs to {owner}")
-            user = referenced.get((claim.namespace, claim.name))
+            user = referenced.get((cluster, claim.namespace, claim.name))
             if claim.kind == "Secret" and user:
                 yield Clash(f"{path}.{claim.field}", f"{named} is used by {user}: use another")
 

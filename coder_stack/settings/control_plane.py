@@ -23,6 +23,7 @@ from coder_stack.settings.part import (
     Part,
     Reference,
     Shape,
+    StackName,
     Url,
     WildcardHost,
 )
@@ -37,6 +38,8 @@ def _pods(value: object) -> int | str:
     raise ValueError("must be a number of pods, or a percentage from 0% to 100%")
 
 
+# What somebody else's coderd may be known by: the rest describes one that the stack deploys.
+_OF_EXISTING = {"name", "namespace", "access_url", "image", "service", "tls"}
 _SHARE = r"(?:100|[0-9]{1,2})%"
 _Count = Annotated[int, Field(ge=0)]
 _Share = Annotated[str, Field(pattern=f"^{_SHARE}$")]
@@ -147,6 +150,20 @@ class ServiceMonitor(Part):
 class ControlPlaneSettings(WorkloadSettings):
     """coderd itself."""
 
+    deploy: bool = Field(
+        default=True,
+        description=(
+            "Deploy coderd. If false, it is there already, e.g. from its Helm chart, and none of "
+            "its objects is touched; needs `accessUrl`, or `access.throughApiServer` and `name`."
+        ),
+    )
+    from_stack: StackName | None = Field(
+        default=None,
+        description=(
+            "Another stack that deploys coderd: its URL, deployment id and image are taken from "
+            "that stack's outputs, and none of its objects is touched."
+        ),
+    )
     name: Label = Field(
         default=CODERD_NAME, description="Name of the Deployment, Service and ServiceAccount."
     )
@@ -204,6 +221,7 @@ class ControlPlaneSettings(WorkloadSettings):
     def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
         """Check hosts and ports, and what is true of any workload."""
         yield from super().clashes(invalid)
+        yield from self._unused()
         for field, given in (("ingress", self.ingress), ("httpRoute", self.http_route)):
             if given and not self.access_url and "accessUrl" not in invalid:
                 yield Clash(field, "needs accessUrl, which names the host")
@@ -216,6 +234,23 @@ class ControlPlaneSettings(WorkloadSettings):
         if given_name == self.name and "name" not in invalid:
             why = "must differ from controlPlane.name: both need a ServiceAccount of their own"
             yield Clash("database.cloudNativePg.name", why)
+
+    def _unused(self) -> Iterator[Clash]:
+        """Refuse fields that would change nothing, because the stack does not deploy coderd."""
+        if self.from_stack and "deploy" in self.model_fields_set:
+            yield Clash("deploy", "is unused with fromStack: remove one of them")
+        if not self.exists_already:
+            return
+        by = "fromStack" if self.from_stack else "deploy: false"
+        allowed = _OF_EXISTING - ({"access_url"} if self.from_stack else set())
+        for name in self.model_fields_set - allowed - {"deploy", "from_stack"}:
+            alias = type(self).model_fields[name].alias or name
+            yield Clash(alias, f"is unused with {by}: remove one of them")
+
+    @property
+    def exists_already(self) -> bool:
+        """Whether somebody else deploys coderd."""
+        return not self.deploy or self.from_stack is not None
 
     @property
     def cloud_native_pg(self) -> CloudNativePg | None:

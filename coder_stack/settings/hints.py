@@ -6,7 +6,6 @@ of the config, such as the names that a certificate covers.
 
 from collections.abc import Iterator
 
-from coder_stack.coderd.connection import direct_url
 from coder_stack.coderd.versions import of_image
 from coder_stack.settings.tree import Settings
 
@@ -56,8 +55,9 @@ def _single_database(settings: Settings) -> Iterator[str]:
 
 def _unused_by_api_server(settings: Settings) -> Iterator[str]:
     """Warn of options for a URL while Pulumi reaches coderd through the API server."""
-    access, plane = settings.access, settings.control_plane
-    if direct_url(access.url, plane.access_url, through_api_server=access.through_api_server):
+    access = settings.access
+    # Only that stack's outputs tell the URL.
+    if settings.direct_url or settings.control_plane.from_stack:
         return
     for field, given in (("caBundle", access.ca_bundle), ("allowInsecure", access.allow_insecure)):
         if given:

@@ -125,13 +125,16 @@ def _draft(plain: Mapping[str, Any], wrongly_encrypted: Collection[str]) -> Draf
     """Return all parts that are valid, without their invalid fields."""
     parts: dict[str, Part] = {}
     invalid: dict[str, Collection[str]] = {}
+    unusable: list[str] = []
     for path, model, given in parts_of(plain):
         if path in wrongly_encrypted:
             continue
         part, left_out = _salvage(model, given)
-        if part is not None:
+        if part is None:
+            unusable.append(path)
+        else:
             parts[path], invalid[path] = part, left_out
-    return Draft(parts=parts, invalid=invalid)
+    return Draft(parts=parts, invalid=invalid, unusable=unusable)
 
 
 def _salvage(model: type[Part], given: Any) -> tuple[Part | None, Collection[str]]:

@@ -115,6 +115,14 @@ WildcardHost = Annotated[
         kind="host",
     ),
 ]
+StackName = Annotated[
+    str,
+    Shape(
+        r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+",
+        "the full name of a stack, <organization>/<project>/<stack>",
+        kind="stack",
+    ),
+]
 CoderName = Annotated[
     str,
     Shape(

@@ -97,8 +97,11 @@ class ProvisionerSettings(WorkloadSettings):
             LONGEST_ORGANIZATION_NAME,
         ),
     ] = Field(default="coder", description="Name of an organization that exists or is declared.")
+    cluster: Label | None = Field(
+        default=None, description="Name of a cluster in `clusters`. Default: that of `kubernetes`."
+    )
     namespace: Label | None = Field(
-        default=None, description="Existing namespace. Default: coderd's."
+        default=None, description="Existing namespace. Default: `controlPlane.namespace`."
     )
     key: KeySettings = Field(default=KeySettings(), description="The provisioner key.")
     env: Annotated[dict[EnvName, str], faultless(_env_fault)] = Field(
@@ -109,7 +112,11 @@ class ProvisionerSettings(WorkloadSettings):
     )
     image: Image | None = Field(default=None, description="Image. Default: the control plane's.")
     url: Url | None = Field(
-        default=None, description="URL for the daemons to reach coderd. Default: its Service."
+        default=None,
+        description=(
+            "URL for the daemons to reach coderd. Default: its Service; in another cluster, and "
+            "if the stack does not deploy coderd, its access URL."
+        ),
     )
     args: tuple[str, ...] = Field(
         default=(), strict=False, description="Additional arguments for `provisionerd start`."

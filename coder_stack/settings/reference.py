@@ -9,13 +9,14 @@ from pydantic import BaseModel
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
+from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.loading import SECRETS
 from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Part
 from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.schema import model_schema
-from coder_stack.settings.tree import KubernetesSettings, Settings
+from coder_stack.settings.tree import Settings
 from coder_stack.settings.workload import WorkloadSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
 

@@ -14,8 +14,11 @@ from coder_stack.frozen_model import FrozenModel
 from coder_stack.naming import reconcile_name
 from coder_stack.settings.objects import claims, references
 from coder_stack.settings.part import Part, Reference
+from coder_stack.settings.provisioner import ProvisionerSettings
+from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.tree import Settings
 from coder_stack.settings.workload import WorkloadSettings
+from coder_stack.settings.workspace_proxy import ProxySettings
 
 
 class NeededNamespace(NamedTuple):
@@ -26,6 +29,8 @@ class NeededNamespace(NamedTuple):
     name: str
     has_condition: bool = False
     """As that of a Reference, for the namespace of such a Secret."""
+    cluster: str | None = None
+    """Name of its cluster; None: that of `kubernetes`."""
 
 
 class Needed(NamedTuple):
@@ -34,6 +39,7 @@ class Needed(NamedTuple):
     path: str
     namespace: str
     object: Reference
+    cluster: str | None = None
 
 
 class _Item(FrozenModel):
@@ -78,55 +84,70 @@ class _Place(NamedTuple):
     path: str
     part: Part
     namespace: str
+    cluster: str | None = None
 
 
 def needed_namespaces(settings: Settings) -> Iterator[NeededNamespace]:
     """Return each use of a namespace that must exist."""
     plane = settings.control_plane
-    if not plane.create_namespace:
-        yield NeededNamespace("controlPlane.namespace", plane.namespace)
-    for path, part, _ in _places(settings):
-        own = None if part is plane else getattr(part, "namespace", None)
-        if own:
-            yield NeededNamespace(f"{path}.namespace", own)
+    for path, part, namespace, cluster in _places(settings):
+        if isinstance(part, ProvisionerSettings | ProxySettings) and (part.namespace or cluster):
+            yield NeededNamespace(f"{path}.namespace", namespace, cluster=cluster)
+        elif (
+            namespace == plane.namespace and not creates_namespace(settings) and _has_objects(part)
+        ):
+            yield NeededNamespace("controlPlane.namespace", namespace)
         for index, name in enumerate(getattr(part, "workspace_namespaces", ())):
-            yield NeededNamespace(f"{path}.workspaceNamespaces[{index}]", name)
+            field = f"{path}.workspaceNamespaces[{index}]"
+            yield NeededNamespace(field, name, cluster=cluster)
         for each in references(part):
             if each.namespace:
                 where = f"{path}.{each.path}.namespace"
                 yield NeededNamespace(where, each.namespace, each.has_condition)
 
 
+def creates_namespace(settings: Settings) -> bool:
+    """Tell whether the stack creates coderd's namespace."""
+    plane = settings.control_plane
+    return plane.create_namespace and not plane.exists_already
+
+
+def _has_objects(part: Part) -> bool:
+    return isinstance(part, WorkloadSettings | ReconcileJobSettings)
+
+
 def needed_objects(settings: Settings) -> Iterator[Needed]:
     """Return each use of a Secret or ConfigMap that somebody else creates."""
     ours = set(_created(settings))
-    for path, part, namespace in _places(settings):
+    for path, part, namespace, cluster in _places(settings):
         for each in (*references(part), *_in_manifests(part), *_inherited(settings, part)):
             where = each.namespace or namespace
-            if (each.kind, where, each.name) not in ours:
+            if (cluster, each.kind, where, each.name) not in ours:
                 absolute = each.path.startswith("controlPlane.")
-                yield Needed(each.path if absolute else f"{path}.{each.path}", where, each)
+                field = each.path if absolute else f"{path}.{each.path}"
+                yield Needed(field, where, each, cluster)
 
 
 def _places(settings: Settings) -> Iterator[_Place]:
     home = settings.control_plane.namespace
-    yield _Place("controlPlane", settings.control_plane, home)
+    if not settings.control_plane.exists_already:
+        yield _Place("controlPlane", settings.control_plane, home)
     yield _Place("access", settings.access, home)
     yield _Place("license", settings.license, home)
     for name, parts in (("provisioners", settings.provisioners), ("proxies", settings.proxies)):
         for index, part in enumerate(parts):
-            yield _Place(f"{name}[{index}]", part, part.namespace or home)
+            yield _Place(f"{name}[{index}]", part, part.namespace or home, part.cluster)
     if settings.reconcile_job:
         yield _Place("reconcileJob", settings.reconcile_job, home)
 
 
-def _created(settings: Settings) -> Iterator[tuple[str, str, str]]:
-    """Return kind, namespace and name of what the stack itself creates."""
+def _created(settings: Settings) -> Iterator[tuple[str | None, str, str, str]]:
+    """Return cluster, kind, namespace and name of what the stack itself creates."""
     plane = settings.control_plane
-    for _, part, namespace in _places(settings):
+    for _, part, namespace, cluster in _places(settings):
         if isinstance(part, WorkloadSettings):
-            yield from (claim[:3] for claim in claims(part, namespace))
-    yield "ConfigMap", plane.namespace, reconcile_name(plane.name)
+            yield from ((cluster, *claim[:3]) for claim in claims(part, namespace))
+    yield None, "ConfigMap", plane.namespace, reconcile_name(plane.name)
 
 
 def _inherited(settings: Settings, part: Part) -> Iterator[Reference]:

@@ -5,37 +5,32 @@ from typing import Any, cast
 
 from pydantic import Field
 
+from coder_stack.coderd.connection import direct_url
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.clashes import Draft, clashes
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
+from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.organizations import OrganizationSettings
-from coder_stack.settings.part import Clash, Part
+from coder_stack.settings.part import Clash, Label, Part
 from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
-
-
-class KubernetesSettings(Part):
-    """Which cluster to deploy to."""
-
-    kubeconfig: str | None = Field(
-        default=None,
-        min_length=1,
-        description="Path of the kubeconfig, relative to the project. Default: as for kubectl.",
-    )
-    context: str | None = Field(
-        default=None,
-        min_length=1,
-        description="Context in the kubeconfig. Default: the current one.",
-    )
 
 
 class Settings(Part):
     """Everything under `coder-stack:` in a stack's config file."""
 
     kubernetes: KubernetesSettings = Field(
-        default=KubernetesSettings(), description="Which cluster to deploy to."
+        default=KubernetesSettings(),
+        description="The cluster of the control plane, and of all that names no other.",
+    )
+    clusters: dict[Label, KubernetesSettings] = Field(
+        default={},
+        description=(
+            "Other clusters by name, for `provisioners[].cluster` and `proxies[].cluster`. Each is "
+            "another API server than that of `kubernetes`."
+        ),
     )
     control_plane: ControlPlaneSettings = Field(
         default=ControlPlaneSettings(), description="coderd itself."
@@ -60,6 +55,27 @@ class Settings(Part):
         default=None, description="A CronJob that repairs drift. Default: none."
     )
 
+    def cluster(self, name: str | None) -> KubernetesSettings:
+        """Return the cluster of that name in `clusters`; None: that of `kubernetes`."""
+        return self.kubernetes if name is None else self.clusters[name]
+
+    @property
+    def clusters_in_use(self) -> list[str | None]:
+        """The names of all clusters with objects of the stack; None is that of `kubernetes`."""
+        named = (each.cluster for each in (*self.provisioners, *self.proxies))
+        return list(dict.fromkeys((None, *filter(None, named))))
+
+    @property
+    def direct_url(self) -> str | None:
+        """The URL at which Pulumi reaches coderd; None: through the API server (CP8)."""
+        access, plane = self.access, self.control_plane
+        return direct_url(
+            access.url,
+            plane.access_url,
+            through_api_server=access.through_api_server,
+            deployed=not plane.exists_already,
+        )
+
     def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
         """Check across the parts, for settings that are written as code."""
         fields = Settings.model_fields.items()
@@ -68,6 +84,7 @@ class Settings(Part):
 
 
 _ONE: Mapping[str, type[Part]] = {
+    "kubernetes": KubernetesSettings,
     "controlPlane": ControlPlaneSettings,
     "access": AccessSettings,
     "license": LicenseSettings,
@@ -83,6 +100,12 @@ def parts_of(given: Mapping[str, Any]) -> Iterator[tuple[str, type[Part], Any]]:
     """Return path, model and value of each part that must fit the others, valid or not."""
     for name, model in _ONE.items():
         yield name, model, given.get(name, {})
+    named: Any = given.get("clusters")
+    clusters: Mapping[str, Any] = {}
+    if isinstance(named, dict):
+        clusters = cast("Mapping[str, Any]", named)
+    for name, cluster in clusters.items():
+        yield f"clusters.{name}", KubernetesSettings, cluster
     for name, model in _MANY.items():
         items: Any = given.get(name)
         listed = cast("Sequence[Any]", items) if isinstance(items, list | tuple) else ()

@@ -26,8 +26,11 @@ class ProxySettings(WorkloadSettings):
         default=None, description="Host for workspace apps on subdomains."
     )
     derp_only: bool = Field(default=False, description="Only relay connections; serve no apps.")
+    cluster: Label | None = Field(
+        default=None, description="Name of a cluster in `clusters`. Default: that of `kubernetes`."
+    )
     namespace: Label | None = Field(
-        default=None, description="Existing namespace. Default: coderd's."
+        default=None, description="Existing namespace. Default: `controlPlane.namespace`."
     )
     image: Image | None = Field(default=None, description="Image. Default: the control plane's.")
     primary_url: Url | None = Field(

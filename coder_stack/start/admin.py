@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from coder_stack.cluster.kubeconfig import Kubeconfig
+from coder_stack.cluster.kubeconfig import kubeconfig_of
 from coder_stack.cluster.secret import SecretAbsent, SecretKeyRef, read_value
 from coder_stack.coderd.errors import CoderdError
 from coder_stack.coderd.forward_proxy import forward_proxy
@@ -88,8 +88,7 @@ class Admin:
         return shlex.join(["kubectl", *given, *target]), f"{plane.scheme}://127.0.0.1:{_LOCAL_PORT}"
 
     def _read(self, namespace: str, name: str, key: str) -> SecretStr:
-        cluster = self.settings.kubernetes
-        stack = Kubeconfig(kubeconfig=cluster.kubeconfig, context=cluster.context)
+        stack = kubeconfig_of(self.settings.kubernetes)
         place = SecretKeyRef(namespace=namespace, name=name, key=key)
         try:
             return read_value(place, stack)

@@ -92,7 +92,7 @@ class StackFile:
         """Check the config and the cluster as `pulumi preview` does; return warnings."""
         settings = self._settings(self.path)
         with contextlib.chdir(self.project.folder):  # paths in the config are relative to it
-            check_answers(settings.kubernetes, os.environ)
+            check_answers(settings, os.environ)
             upgrade = check_provides(settings)
         yield from hints(settings)
         yield from upgrade.warnings

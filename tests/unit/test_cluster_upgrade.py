@@ -157,6 +157,6 @@ def test_V2_coderd_is_asked_through_the_api_server_unless_the_config_has_a_url(
             "controlPlane": {"image": {"tag": "v2.29.0"}},
         }
         settings = Settings.model_validate(whole, by_alias=True, by_name=False)
-        plan = upgrade_plan(settings, {("coder", "coder"): image("latest")})
+        plan = upgrade_plan(settings, {(None, "coder", "coder"): image("latest")})
     assert "lower than v2.30.0" in plan.mistake
     assert server.asked == [f"{PROXIED}/api/v2/buildinfo"]

@@ -13,7 +13,7 @@ import yaml
 from coder_stack.cluster.client import api_settings
 from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.cluster.preflight import check_answers
-from coder_stack.settings import ConfigError, KubernetesSettings
+from coder_stack.settings import ConfigError, KubernetesSettings, Settings
 from tests.certificates import certificate
 from tests.forward_proxy import forward_proxy
 from tests.http_server import QuietHandler, serve
@@ -37,7 +37,9 @@ def write_kubeconfig(folder: Path, server: str, **changes: Any) -> Path:
 def problem(
     path: Path | None, context: str | None = None, environment: dict[str, str] | None = None
 ) -> str:
-    settings = KubernetesSettings(kubeconfig=str(path) if path else None, context=context)
+    settings = Settings(
+        kubernetes=KubernetesSettings(kubeconfig=str(path) if path else None, context=context)
+    )
     with pytest.raises(ConfigError) as caught:
         check_answers(settings, environment or {})
     assert "hush-hush" not in str(caught.value)
@@ -58,7 +60,12 @@ def server(status: int, tls: ssl.SSLContext | None = None) -> Iterator[str]:
 def test_any_answer_will_do(tmp_path: Path, status: int) -> None:
     """The preflight sends no credentials: the API server decides about rights later."""
     with server(status) as url:
-        check_answers(KubernetesSettings(kubeconfig=str(write_kubeconfig(tmp_path, url))), {})
+        check_answers(
+            Settings(
+                kubernetes=KubernetesSettings(kubeconfig=str(write_kubeconfig(tmp_path, url)))
+            ),
+            {},
+        )
 
 
 def test_B1_a_server_that_refuses_is_named(tmp_path: Path) -> None:
@@ -116,7 +123,7 @@ def test_several_kubeconfigs_are_merged(tmp_path: Path, monkeypatch: pytest.Monk
         contexts=[{"name": "there", "context": {"cluster": "c", "user": "u"}}],
     )
     monkeypatch.setenv("KUBECONFIG", f"{here}{os.pathsep}{there}")
-    check_answers(KubernetesSettings(), os.environ)
+    check_answers(Settings(), os.environ)
     assert api_settings(Kubeconfig(context="there"), Kubeconfig()).host == "https://127.0.0.1:1"
 
 
@@ -125,7 +132,7 @@ def test_inside_a_pod_no_kubeconfig_is_needed(tmp_path: Path) -> None:
         "KUBERNETES_SERVICE_HOST": "10.96.0.1",
         "KUBECONFIG": str(tmp_path / "absent"),
     }
-    check_answers(KubernetesSettings(), environment)
+    check_answers(Settings(), environment)
 
 
 @pytest.fixture
@@ -151,7 +158,7 @@ def test_CP11_the_cluster_is_asked_through_the_proxy(
         fields = {"proxy-url": proxy.url} if by == "kubeconfig" else {}
         environment = {"HTTPS_PROXY": proxy.url} if by == "environment" else {}
         path = through(tmp_path, "https://api.cluster.test:6443", named[1], **fields)
-        check_answers(KubernetesSettings(kubeconfig=str(path)), environment)
+        check_answers(Settings(kubernetes=KubernetesSettings(kubeconfig=str(path))), environment)
         assert proxy.asked == ["api.cluster.test:6443"]
 
         proxy.refusal = "407 Proxy Authentication Required"
@@ -164,7 +171,7 @@ def test_CP11_the_clusters_certificate_is_verified_under_the_kubeconfigs_name(
     url = f"https://127.0.0.1:{named[0]}"
     relative = Path(named[1]).name
     right = through(tmp_path, url, relative, **{"tls-server-name": "api.cluster.test"})
-    check_answers(KubernetesSettings(kubeconfig=str(right)), {})
+    check_answers(Settings(kubernetes=KubernetesSettings(kubeconfig=str(right))), {})
     wrong = through(tmp_path, url, named[1], **{"tls-server-name": "other.test"})
     assert "certificate verify failed" in problem(wrong)
 
@@ -174,7 +181,7 @@ def test_a_cluster_whose_certificate_need_not_be_trusted_answers(
 ) -> None:
     cluster = {"server": f"https://127.0.0.1:{named[0]}", "insecure-skip-tls-verify": True}
     path = write_kubeconfig(tmp_path, "", clusters=[{"name": "c", "cluster": cluster}])
-    check_answers(KubernetesSettings(kubeconfig=str(path)), {})
+    check_answers(Settings(kubernetes=KubernetesSettings(kubeconfig=str(path))), {})
 
 
 def test_CP11_a_proxy_that_cannot_be_used_is_a_mistake_in_the_config(tmp_path: Path) -> None:

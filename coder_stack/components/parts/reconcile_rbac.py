@@ -8,7 +8,6 @@ so those on workspaces are included.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from coder_stack.coderd.connection import direct_url
 from coder_stack.naming import reconcile_name
 from coder_stack.settings import CloudNativePg, Settings
 
@@ -132,8 +131,7 @@ def _control_plane_rules(settings: Settings) -> Iterable[Rule]:
     for (group, resource), wanted in options.items():
         if wanted is not None:
             yield Rule(group, (resource,), _MANAGE)
-    access = settings.access
-    if not direct_url(access.url, plane.access_url, through_api_server=access.through_api_server):
+    if not settings.direct_url:
         name = f"{plane.scheme}:{plane.name}:{plane.service_port}"
         verbs = ("create", "delete", "get", "patch", "update")
         yield Rule("", ("services/proxy",), verbs, (name,))

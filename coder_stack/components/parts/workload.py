@@ -11,6 +11,7 @@ from typing import Any, Self
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
+from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.components.parts.pod import Container, pod_template
 from coder_stack.settings import WorkloadSettings
 
@@ -81,10 +82,11 @@ class Workload:
         """Return the same workload in another namespace."""
         return replace(self, namespace=namespace)
 
-    def rollout(self) -> dict[str, pulumi.Input[str]]:
+    def rollout(self, cluster: Kubeconfig | None = None) -> dict[str, pulumi.Input[str]]:
         """Identify the Deployment by name: a preview may not know what the cluster answers."""
         selector = ",".join(f"{name}={value}" for name, value in self.labels.selector.items())
-        return {"namespace": self.namespace, "name": self.object_name, "selector": selector}
+        place = {"namespace": self.namespace, "name": self.object_name, "selector": selector}
+        return {**place, **_given(cluster)}
 
     def service_account(
         self, annotations: Mapping[str, str], *, automount: bool | None = None
@@ -133,6 +135,11 @@ class Workload:
             ),
             opts=self.child_options(*after),
         )
+
+
+def _given(cluster: Kubeconfig | None) -> dict[str, str]:
+    """Return the fields of another cluster than that of `kubernetes`."""
+    return cluster.model_dump(exclude_none=True) if cluster else {}
 
 
 def licensed_replicas(

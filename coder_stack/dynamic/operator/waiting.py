@@ -4,6 +4,8 @@ The expected version is no input of operator access: no state has it, and no pre
 program gives it to `check`, and the provider process keeps it for the rest of this run.
 """
 
+from typing import NamedTuple
+
 from coder_stack.coderd.errors import Unavailable
 from coder_stack.coderd.models import BuildInfo
 from coder_stack.coderd.procedures.readiness import wait_until_ready
@@ -14,18 +16,35 @@ from coder_stack.dynamic.operator.inputs import OperatorAccessInputs
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.session import Session
 
-_EXPECTED: dict[str, str] = {}
-"""The version that this run expects, by coderd."""
+
+class _Expected(NamedTuple):
+    version: str = ""
+    deployment: str = ""
 
 
-def expect_version(target: str, version: str) -> None:
-    """Remember the version to wait for; empty: any."""
-    _EXPECTED[target] = version
+_EXPECTED: dict[str, _Expected] = {}
+"""The version and deployment that this run expects, by coderd."""
+
+
+def expect(target: str, version: str, deployment: str) -> None:
+    """Remember the version to wait for and the deployment to find; empty: any."""
+    _EXPECTED[target] = _Expected(version, deployment)
 
 
 def expected_version(inputs: OperatorAccessInputs) -> str:
     """Return the version to wait for; empty: any."""
-    return _EXPECTED.get(inputs.connection.target, "")
+    return _EXPECTED.get(inputs.connection.target, _Expected()).version
+
+
+def refuse_another(inputs: OperatorAccessInputs, found: str) -> None:
+    """Raise unless coderd is the deployment that another stack's outputs name."""
+    wanted = _EXPECTED.get(inputs.connection.target, _Expected()).deployment
+    if wanted and found != wanted:
+        why = (
+            f"it is deployment {found}, and controlPlane.fromStack has {wanted}; correct the URL, "
+            "or run `pulumi up` of that stack first, if its coderd was created anew."
+        )
+        raise Failed(Reason.INVALID_CONNECTION, OPERATOR_ACCESS.noun, "use this coderd", why)
 
 
 def wait_for_coderd(session: Session, want: OperatorAccessInputs) -> BuildInfo:
@@ -51,4 +70,5 @@ def wait_for_coderd(session: Session, want: OperatorAccessInputs) -> BuildInfo:
             "changed."
         )
         raise Failed(Reason.PENDING, OPERATOR_ACCESS.noun, "wait for the new version", why)
+    refuse_another(want, str(build.deployment_id))
     return build

@@ -84,11 +84,16 @@ def _configured_targets(access: dict[str, Any], plane: dict[str, Any]) -> tuple[
     own, public = access.get("url"), plane.get("accessUrl")
     if isinstance(own, str):
         return (url_target(own),)
+    through, of_another = access.get("throughApiServer"), plane.get("fromStack")
+    if of_another and not through:
+        return ()  # only that stack's outputs tell its URL
     namespace = str(plane.get("namespace", CODERD_NAMESPACE))
     service = service_target(namespace, str(plane.get("name", CODERD_NAME)))
     if not isinstance(public, str):
         return (service,)
-    url: object = direct_url(None, public, through_api_server=access.get("throughApiServer"))
+    url: object = direct_url(
+        None, public, through_api_server=through, deployed=plane.get("deploy") is not False
+    )
     return (service, url_target(public)) if url is None else (url_target(public), service)
 
 

@@ -48,7 +48,8 @@ def test_every_snapshot_belongs_to_a_case() -> None:
 
 def test_CP3_every_field_of_the_settings_has_a_case() -> None:
     covered = {path for case in CASES.values() for path in paths_in(case.config)}
-    assert set(paths_of(ControlPlaneSettings)) - covered == set()
+    # Without a control plane there are no objects: see test_existing_control_plane.py.
+    assert set(paths_of(ControlPlaneSettings)) - covered == {"deploy", "fromStack"}
 
 
 def paths_of(model: type[BaseModel], above: str = "") -> Iterator[str]:
