@@ -5,6 +5,7 @@ what is in them: both are needed. `drift` and `reconcile` set both; people get t
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from coder_stack.conditions import Condition
 
@@ -25,7 +26,7 @@ def provider_name(stack: str, cluster: str | None) -> str:
 
 def engine_options(clusters: Iterable[str]) -> list[str]:
     """Return Pulumi's options that leave alone all that depends on the clusters' providers."""
-    patterns = [f"urn:pulumi:**:pulumi:providers:kubernetes::*-cluster-{each}" for each in clusters]
+    patterns = [f"urn:pulumi:**pulumi:providers:kubernetes::*-cluster-{each}" for each in clusters]
     excluded = [word for pattern in patterns for word in ("--exclude", pattern)]
     return [*excluded, "--exclude-dependents"] if excluded else []
 
@@ -35,6 +36,13 @@ def unseen(condition: Condition, cluster: str) -> Condition:
     why = f"Cluster {cluster} was left out of the last run; nothing in it was looked at."
     seen = {"status": "Unknown", "reason": "ClusterLeftOut", "message": why}
     return condition.model_copy(update=seen)
+
+
+def unseen_summary(facts: Mapping[str, Any], cluster: str) -> dict[str, Any]:
+    """Return a component's summary without what only its cluster could show."""
+    fleeting: dict[str, Any] = {"health": "unknown", "version": "", "daemons": None, "versions": []}
+    known = {name: fleeting.get(name, value) for name, value in facts.items()}
+    return {**known, "leftOut": cluster}
 
 
 def command(clusters: Iterable[str]) -> str:

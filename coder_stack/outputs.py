@@ -42,8 +42,14 @@ def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
         "entitlementsStale": operator.entitlements.stale,
         "needs": stack.needs,
         "organizations": [summary_of(each) for each in stack.organization_statuses],
-        "provisioners": [each.summary for each in stack.provisioners],
-        "proxies": [each.summary for each in stack.proxies],
+        "provisioners": [
+            stack.summary(f"provisioner/{want.name}", each.summary)
+            for want, each in zip(stack.settings.provisioners, stack.provisioners, strict=True)
+        ],
+        "proxies": [
+            stack.summary(f"proxy/{want.name}", each.summary)
+            for want, each in zip(stack.settings.proxies, stack.proxies, strict=True)
+        ],
         "conditions": stack.conditions,
     }
     return {

@@ -30,7 +30,7 @@ from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.organization import Organization
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.features import HIGH_AVAILABILITY, MULTIPLE_ORGANIZATIONS
-from coder_stack.left_out import unseen
+from coder_stack.left_out import unseen, unseen_summary
 from coder_stack.naming import operator_secret_name, stack_hash
 from coder_stack.needs import needed_features, needs_output
 from coder_stack.settings import (
@@ -222,7 +222,7 @@ class CoderStack(pulumi.ComponentResource):
                 namespace=self._default_namespace(settings.cluster),
                 adopted_material=adopted,
                 organization=self.organizations.get(settings.organization),
-                cluster=other,
+                cluster=other.kubeconfig if other else None,
             ),
             self._clusters.options(settings.cluster),
         )
@@ -238,7 +238,6 @@ class CoderStack(pulumi.ComponentResource):
                 primary_url=plane.access_url or self.control_plane.url,
                 namespace=self._default_namespace(settings.cluster),
                 after=after,
-                cluster=self._clusters.other(settings.cluster),
             ),
             self._clusters.options(settings.cluster),
         )
@@ -266,6 +265,13 @@ class CoderStack(pulumi.ComponentResource):
             ),
             self._clusters.options(None),
         )
+
+    def summary(
+        self, component: str, known: pulumi.Output[dict[str, Any]]
+    ) -> pulumi.Output[dict[str, Any]]:
+        """Return the component's summary, without what this run has not looked at."""
+        cluster = self._unseen().get(component)
+        return known.apply(lambda facts: unseen_summary(facts, cluster)) if cluster else known
 
     def _unseen(self) -> dict[str, str]:
         """Return the components in clusters that this run leaves out, with the cluster of each."""

@@ -68,11 +68,15 @@ class OwnCluster(Cluster):
 
     def kill_api_server(self) -> None:
         """Kill the API server and start it again, as a kubelet does."""
+        self.stop_api_server()
+        self._start_api_server()
+
+    def stop_api_server(self) -> None:
+        """Kill the API server and leave it so; `wait` starts it again."""
         process = self._api_server.process()
         if process is not None:
             process.kill()
             assert eventually(lambda: self._api_server.process() is None)
-        self._start_api_server()
 
     def wait(self) -> None:
         """Wait until the API server answers again."""

@@ -4,7 +4,7 @@ Without these checks a wrong path, a misspelt context, a dead API server, a miss
 Secret would fail the update halfway. What we may do there, the API server decides later.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -45,21 +45,32 @@ def check_answers(
     for name in settings.clusters_in_use:
         field = "kubernetes" if name is None else f"clusters.{name}"
         try:
-            found = find_cluster(settings.cluster(name), environment, field)
+            problems += _faults(settings, name, field, environment, without, first)
         except ConfigError as error:
             problems += error.problems
-            continue
-        if found is None:
-            continue
-        earlier = first.setdefault(found.cluster.server, field)
-        if earlier != field:
-            what = f"{found.cluster.server}, the API server of {earlier}; set another context"
-            problems.append(f"{field}.context: leads to {what}")
-        elif name not in without and (why := why_silent(found, environment)):
-            way_out = f"; to go on without it: {command([*without, name])}" if name else ""
-            problems.append(f"{field}.kubeconfig: {why}{way_out}")
     if problems:
         raise ConfigError(problems)
+
+
+def _faults(
+    settings: Settings,
+    name: str | None,
+    field: str,
+    environment: Mapping[str, str],
+    without: Collection[str],
+    first: dict[str, str],
+) -> Iterator[str]:
+    """Return what is wrong with one cluster; `first` has the fields of those before by server."""
+    found = find_cluster(settings.cluster(name), environment, field)
+    if found is None:
+        return
+    earlier = first.setdefault(found.cluster.server, field)
+    if earlier != field:
+        what = f"{found.cluster.server}, the API server of {earlier}; set another context"
+        yield f"{field}.context: leads to {what}"
+    elif name not in without and (why := why_silent(found, environment, field)):
+        way_out = f"; to go on without it: {command([*without, name])}" if name else ""
+        yield f"{field}.kubeconfig: {why}{way_out}"
 
 
 def find_cluster(
@@ -80,8 +91,11 @@ def find_cluster(
         raise ConfigError([f"{field}.{error.setting}: {error}"]) from None
 
 
-def why_silent(found: LoadedKubeconfig, environment: Mapping[str, str]) -> str:
-    """Return why the cluster cannot be used; empty if its API server answers."""
+def why_silent(found: LoadedKubeconfig, environment: Mapping[str, str], field: str) -> str:
+    """Return why the API server does not answer; empty if it does.
+
+    Raise ConfigError, naming the field, if it cannot even be asked.
+    """
     cluster = found.cluster
     try:
         transport = api_server_transport(
@@ -90,7 +104,8 @@ def why_silent(found: LoadedKubeconfig, environment: Mapping[str, str]) -> str:
             proxy=forward_proxy(cluster.server, cluster.proxy, environment),
         )
     except (InvalidConnection, ValueError) as error:
-        return f"{found.path} cannot be used ({error})"
+        problem = f"{field}.kubeconfig: {found.path} cannot be used ({error})"
+        raise ConfigError([problem]) from None
     url = f"{cluster.server.rstrip('/')}/version"
     why = why_unreachable(url, transport, verify=not cluster.insecure)
     return f"the API server {cluster.server} of {found.path} does not answer ({why})" if why else ""

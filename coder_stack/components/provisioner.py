@@ -13,7 +13,7 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.parts.clusters import OtherCluster
+from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.components.parts.credential_secret import credential_fault, credential_secret
 from coder_stack.components.parts.operator_handle import OperatorHandle
 from coder_stack.components.parts.pod import Container, secret_env
@@ -61,7 +61,7 @@ class ProvisionerArgs:
     """The key in the Secret `key.adoptSecret`; a secret."""
     organization: Organization | None = None
     """The organization, if this stack declares it."""
-    cluster: OtherCluster | None = None
+    cluster: Kubeconfig | None = None
     """Where the objects are, if not in the cluster of `kubernetes`."""
 
 
@@ -133,12 +133,8 @@ class Provisioner(pulumi.ComponentResource):
             rotate_after_days=key.rotate_after_days,
             enabled=self._enabled(),
             adopt_material=self._args.adopted_material,
-            opts=self._credential_options(),
+            opts=self._workload.child_options(),
         )
-
-    def _credential_options(self) -> pulumi.ResourceOptions:
-        cluster = self._args.cluster
-        return self._workload.child_options(*([cluster.provider] if cluster else []))
 
     def _enabled(self) -> pulumi.Output[bool]:
         """Tell whether the license allows daemons, and the organization to have them in."""
@@ -206,14 +202,10 @@ class Provisioner(pulumi.ComponentResource):
             revision=pod_revision(
                 self._template, self._replicas, self.deployment, self._args.image.reference
             ),
-            rollout=None if _overrides_name(want) else self._rollout(),
+            rollout=None if _overrides_name(want) else self._workload.rollout(self._args.cluster),
             enabled=self.key.enabled,
             opts=self._workload.child_options(self.deployment),
         )
-
-    def _rollout(self) -> dict[str, pulumi.Input[str]]:
-        cluster = self._args.cluster
-        return self._workload.rollout(cluster.kubeconfig if cluster else None)
 
     def _facts(self) -> pulumi.Output["ProvisionerFacts"]:
         key, daemons = self.key, self.daemons

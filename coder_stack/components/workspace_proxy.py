@@ -11,7 +11,6 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core
 
-from coder_stack.components.parts.clusters import OtherCluster
 from coder_stack.components.parts.credential_secret import credential_secret
 from coder_stack.components.parts.operator_handle import OperatorHandle
 from coder_stack.components.parts.optional_objects import disruption_budget
@@ -56,8 +55,6 @@ class WorkspaceProxyArgs:
     """Default namespace: coderd's."""
     after: Sequence[pulumi.Resource] = ()
     """Resources that the pods wait for."""
-    cluster: OtherCluster | None = None
-    """Where the objects are, if not in the cluster of `kubernetes`."""
 
 
 class WorkspaceProxy(pulumi.ComponentResource):
@@ -117,7 +114,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self.register_outputs({})  # the stack exports them; the state needs them once
 
     def _registration(self) -> WorkspaceProxyRegistration:
-        want, operator, cluster = self._settings, self._args.operator, self._args.cluster
+        want, operator = self._settings, self._args.operator
         return WorkspaceProxyRegistration(
             f"{self._name}-registration",
             connection=operator.connection,
@@ -126,7 +123,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
             icon=want.icon,
             trigger=want.rotation,
             enabled=operator.entitled(WORKSPACE_PROXIES),
-            opts=self._workload.child_options(*([cluster.provider] if cluster else [])),
+            opts=self._workload.child_options(),
         )
 
     def _secret(self) -> core.v1.Secret:

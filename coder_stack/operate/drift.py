@@ -20,6 +20,12 @@ from coder_stack.operate.engine.events import EngineRun, Step
 from coder_stack.operate.engine.pulumi import AbortedError, StackEngine
 from coder_stack.operate.report.model import Report, ResourceReport
 from coder_stack.operate.report.outputs import parse_outputs, readiness
+from coder_stack.operate.silent_clusters import (
+    SilentCluster,
+    silent_clusters,
+    unknown_resources,
+    unseen_components,
+)
 from coder_stack.settings import ConfigError, DriftSettings, load, namespace_of
 
 _KUBERNETES = "kubernetes:"
@@ -39,6 +45,8 @@ class DriftCheck:
     """Whether the state has no resources: the stack was destroyed, or never deployed."""
     repairs: tuple[str, ...] = ()
     """URNs that the update would change, without those that ignore rules cover."""
+    left_out: tuple[str, ...] = ()
+    """Clusters that did not answer; an update must leave them out, too."""
     repair_first: tuple[str, ...] = ()
     """URNs to repair before the rest can be checked; set only if the result is `error`."""
 
@@ -46,13 +54,21 @@ class DriftCheck:
 def check_drift(stack: StackEngine) -> DriftCheck:
     """Raise OperationError if the stack cannot be checked: an error is not drift."""
     stack.raise_if_locked()
+    silent: tuple[SilentCluster, ...] = ()
     try:
         run = stack.preview()
     except AbortedError as aborted:
-        return _partial_check(stack, aborted)
+        silent = silent_clusters(aborted.run, stack.project.folder)
+        if not silent:
+            return _partial_check(stack, aborted)
+        stack = stack.without(each.name for each in silent)
+        try:
+            run = stack.preview()
+        except AbortedError as again:
+            return _partial_check(stack, again)
     settings = drift_settings(run)
     now = datetime.now(UTC)
-    report = build_report(stack.name, run, settings, now)
+    report = build_report(stack.name, run, settings, now, silent)
     if report.result == "drift":
         # It may be the half-done work of an update that has started since.
         stack.raise_if_locked()
@@ -66,6 +82,7 @@ def check_drift(stack: StackEngine) -> DriftCheck:
         creates=run.creates,
         empty=run.empty,
         repairs=repairs,
+        left_out=stack.left_out,
     )
 
 
@@ -104,7 +121,7 @@ def _partial_check(stack: StackEngine, aborted: AbortedError) -> DriftCheck:
         error_next_step=for_what_was_found(stack.name) if first else aborted.next_step(stack.name),
         resources=resources,
     )
-    return DriftCheck(report, settings, repair_first=first)
+    return DriftCheck(report, settings, repair_first=first, left_out=stack.left_out)
 
 
 def _can_repair_alone(plan: Step) -> bool:
@@ -129,12 +146,22 @@ def drift_settings(run: EngineRun) -> DriftSettings:
         ) from None
 
 
-def build_report(stack: str, run: EngineRun, settings: DriftSettings, now: datetime) -> Report:
-    """Turn the engine's run into the report. Pure."""
+def build_report(
+    stack: str,
+    run: EngineRun,
+    settings: DriftSettings,
+    now: datetime,
+    silent: Sequence[SilentCluster] = (),
+) -> Report:
+    """Turn the engine's run into the report. Pure.
+
+    What is in silent clusters is unknown, and a stack with anything unknown is not clean.
+    """
     found = findings(run)
-    resources = tuple(_resources(stack, found, run, settings, now))
+    unknown = unknown_resources(stack, run, silent)
+    resources = (*_resources(stack, found, run, settings, now), *unknown)
     counted = {each.urn for each in resources if each.ignored_by is None}
-    outputs = parse_outputs(run.outputs)
+    outputs = parse_outputs(run.outputs).without(unseen_components(run, unknown))
     conditions = doubted(outputs.conditions, [each for each in found if each.urn in counted], stack)
     return Report(
         stack=stack,

@@ -103,6 +103,7 @@ class _Record:
 
 
 def _left(resource: ResourceReport, why: str) -> ResourceReport:
+    why = "Its cluster does not answer." if resource.cluster else why
     return resource.model_copy(update={"left_because": why})
 
 
@@ -118,10 +119,10 @@ def reconcile_stack(stack: StackEngine, limits: Limits) -> Report:
 def _reconcile(stack: StackEngine, limits: Limits, record: _Record) -> Report:
     found = record.checked(_check(stack, limits))
     if found.repair_first:
-        found = _repair_first(stack, limits, record, found.repair_first)
+        found = _repair_first(stack, limits, record, found)
     done, tried = Changes(), set[str]()
     for _ in range(_MAX_ROUNDS):
-        if found.report.result != "drift":
+        if found.report.result != "drift" or _only_silent_clusters(found.report):
             break
         if lost := _lost_database(found.report):
             why = "Not repaired: the update would create an empty database."
@@ -137,7 +138,7 @@ def _reconcile(stack: StackEngine, limits: Limits, record: _Record) -> Report:
             return record.report(report, "The repair exceeds the limits.")
         tried |= set(found.repairs)
         record.updating()
-        run, aborted = _update(stack, limits, found.repairs)
+        run, aborted = _update(stack.without(found.left_out), limits, found.repairs)
         done = Changes(
             done.deletes + run.deletes, done.replaces + run.replaces, done.creates + run.creates
         )
@@ -148,6 +149,11 @@ def _reconcile(stack: StackEngine, limits: Limits, record: _Record) -> Report:
             break
     why = "It still differs after the repair." if tried else "The rest could not be checked."
     return record.report(found.report, why)
+
+
+def _only_silent_clusters(report: Report) -> bool:
+    """Tell whether all that is not as it should be is in clusters that do not answer."""
+    return all(each.cluster for each in drifted(report))
 
 
 def _lost_database(report: Report) -> ResourceReport | None:
@@ -170,7 +176,7 @@ def _update(
 
 
 def _repair_first(
-    stack: StackEngine, limits: Limits, record: _Record, urns: Sequence[str]
+    stack: StackEngine, limits: Limits, record: _Record, before: DriftCheck
 ) -> DriftCheck:
     """Update only these resources, and check again.
 
@@ -178,7 +184,8 @@ def _repair_first(
     repairs that one. The error counts only if one of these resources still needs a repair.
     """
     record.updating()
-    _, aborted = _update(stack, limits, urns)
+    urns = before.repair_first
+    _, aborted = _update(stack.without(before.left_out), limits, urns)
     found = record.checked(_check(stack, limits))
     if aborted is not None and set(found.repair_first) & set(urns):
         raise aborted

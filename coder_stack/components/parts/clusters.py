@@ -17,10 +17,6 @@ class OtherCluster:
 
     kubeconfig: Kubeconfig
     provider: pulumi.Resource
-    """What a credential that is used there depends on: it is renewed only with what holds it.
-
-    Else a run that leaves the cluster out would delete a key that is still in use there.
-    """
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,11 @@ class Clusters:
             owned = Ownership.of(self._hook_name(cluster), self.kubeconfig(cluster)).options()
             self._providers[cluster] = provider = self._provider(cluster)
             there = pulumi.ResourceOptions(parent=self.parent, providers=[provider])
-            self._options[cluster] = pulumi.ResourceOptions.merge(owned, there)
+            options = pulumi.ResourceOptions.merge(owned, there)
+            if cluster is not None:
+                after = pulumi.ResourceOptions(transformations=[_after(provider)])
+                options = pulumi.ResourceOptions.merge(options, after)
+            self._options[cluster] = options
         return self._options[cluster]
 
     def other(self, cluster: str | None) -> OtherCluster | None:
@@ -78,3 +78,23 @@ class Clusters:
             upsert_existing_objects=True,
             opts=pulumi.ResourceOptions(parent=self.parent),
         )
+
+
+def _after(provider: pulumi.Resource) -> pulumi.ResourceTransformation:
+    """Make everything below a component depend on its cluster's provider, keys in coderd too.
+
+    A run that leaves the cluster out excludes what depends on the provider (left_out.py), and the
+    engine sees only named dependencies. A credential is thus renewed only with what holds it: else
+    such a run would delete a key that is still in use there.
+    """
+
+    def depend(
+        args: pulumi.ResourceTransformationArgs,
+    ) -> pulumi.ResourceTransformationResult | None:
+        if not isinstance(args.resource, pulumi.CustomResource):
+            return None
+        after = pulumi.ResourceOptions(depends_on=[provider])
+        options = pulumi.ResourceOptions.merge(args.opts, after)
+        return pulumi.ResourceTransformationResult(args.props, options)
+
+    return depend

@@ -85,7 +85,12 @@ def _component(finding: Finding) -> str:
     """Return what conditions call the component that the resource belongs to."""
     if finding.resource == "Organization":
         return f"organization/{finding.name.partition('-organization-')[2]}"
-    parent = finding.parent.rpartition("::")
+    return component_of(finding.parent)
+
+
+def component_of(urn: str) -> str:
+    """Return what conditions call a component; empty if it has none."""
+    parent = urn.rpartition("::")
     type_ = parent[0].rpartition("::")[2].rpartition("$")[2]
     family = _COMPONENTS.get(type_, "")
     name = parent[2].partition(f"-{family}-")[2]

@@ -83,12 +83,24 @@ class Step:
         )
 
 
+@dataclass(frozen=True)
+class Registered:
+    """A resource that the program declares and that needs no change."""
+
+    type: str
+    parent: str
+    provider: str
+    """URN and id of its provider."""
+
+
 @dataclass
 class EngineRun:
     """What one run found and planned, by URN, and the stack's outputs."""
 
     refreshed: dict[str, Step] = field(default_factory=dict[str, Step])
     planned: dict[str, Step] = field(default_factory=dict[str, Step])
+    unchanged: dict[str, Registered] = field(default_factory=dict[str, Registered])
+    """Without components and providers."""
     outputs: dict[str, Any] = field(default_factory=dict[str, Any])
     """New values; old ones where the new value is unknown until a repair."""
     config: dict[str, str] = field(default_factory=dict[str, str])
@@ -130,6 +142,7 @@ def read_events(events: Iterable[EngineEvent]) -> EngineRun:
         if event.resource_pre_event:
             run.project = event.resource_pre_event.metadata.urn.split("::")[1]
             _record_plan(run, event.resource_pre_event.metadata)
+            _record_unchanged(run, event.resource_pre_event.metadata)
     return run
 
 
@@ -141,6 +154,16 @@ def _record_plan(run: EngineRun, event: StepEventMetadata) -> None:
     run.deletes += event.op is OpType.DELETE
     if event.urn not in run.planned or event.op is OpType.REPLACE:
         run.planned[event.urn] = Step.from_event(event)
+
+
+def _record_unchanged(run: EngineRun, event: StepEventMetadata) -> None:
+    state = event.new or event.old
+    if event.op is OpType.SAME and state and state.custom and not _is_provider(event.type):
+        run.unchanged[event.urn] = Registered(event.type, state.parent or "", event.provider or "")
+
+
+def _is_provider(type_: str) -> bool:
+    return type_.startswith("pulumi:providers:")
 
 
 def _is_rotation_by_age(event: StepEventMetadata) -> bool:
@@ -162,4 +185,4 @@ def _record_outputs(run: EngineRun, event: StepEventMetadata) -> None:
 
 def _is_default_provider(urn: str) -> bool:
     _, type_, name = urn.rsplit("::", 2)
-    return type_.startswith("pulumi:providers:") and name.startswith("default")
+    return _is_provider(type_) and name.startswith("default")

@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -21,6 +21,7 @@ from pulumi.automation import PulumiCommand
 from pulumi.automation.errors import CommandError, InvalidVersionError
 from pulumi.automation.events import EngineEvent
 
+from coder_stack.left_out import VARIABLE, engine_options
 from coder_stack.operate.engine import process
 from coder_stack.operate.engine.activity import Activity
 from coder_stack.operate.engine.errors import (
@@ -120,11 +121,18 @@ class Project:
         return done.stdout
 
     def call(
-        self, arguments: Sequence[str], *, cancel: str = "", poll: Callable[[], None] | None = None
+        self,
+        arguments: Sequence[str],
+        *,
+        cancel: str = "",
+        poll: Callable[[], None] | None = None,
+        left_out: Sequence[str] = (),
     ) -> process.Completed:
         """Run a command to its end; raise OperationError only if it cannot be started."""
         command = ("pulumi", "--non-interactive", *arguments)
         env = {**os.environ, **_ENVIRONMENT}
+        if left_out:
+            env[VARIABLE] = ",".join(left_out)
         try:
             return process.run(command, cwd=self.folder, env=env, cancel=cancel, poll=poll)
         except OSError as error:
@@ -151,10 +159,16 @@ class StackEngine:
 
     project: Project
     name: str
+    left_out: tuple[str, ...] = ()
+    """Clusters that its operations do not touch."""
+
+    def without(self, clusters: Iterable[str]) -> "StackEngine":
+        """Return the stack for operations that leave these clusters out."""
+        return replace(self, left_out=tuple(clusters))
 
     def preview(self) -> EngineRun:
         """Return what a refresh finds and an update would do; write and lock nothing."""
-        return self._operation("preview")
+        return self._operation("preview", *engine_options(self.left_out))
 
     def up(self, *, targets: Iterable[str]) -> EngineRun:
         """Refresh and update only these URNs.
@@ -206,11 +220,13 @@ class StackEngine:
         with tempfile.TemporaryDirectory(prefix="coder-stack-") as folder:
             log = Path(folder) / "events"
             options = ("--stack", self.name, "--color", "never", "--event-log", str(log))
-            command = (*arguments, "--refresh", "--run-program=true", *options)
+            # With the program, the engine refreshes what is excluded and what is no target, too.
+            with_program = "false" if self.left_out else "true"
+            command = (*arguments, "--refresh", f"--run-program={with_program}", *options)
             log.touch()
             with log.open() as events:
                 poll = partial(self._show_progress, Activity(arguments[0]), events)
-                done = self.project.call(command, cancel=cancel, poll=poll)
+                done = self.project.call(command, cancel=cancel, poll=poll, left_out=self.left_out)
             run = read_events(_read_log(log))
             if done.code:
                 cause = self.project.error(done, run.errors)

@@ -57,6 +57,8 @@ class ResourceReport(_ReportModel):
     name: str
     kind: Kind
     origin: Origin
+    cluster: str | None = None
+    """The cluster that did not answer, if that is why the resource is unknown."""
     cause: str
     next_step: NextStep | None = None
     """None if there is nothing to do: it was repaired, or a rule ignores it."""

@@ -5,12 +5,13 @@ lacks them too. docs/outputs.md describes the outputs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 from coder_stack.conditions import Condition
+from coder_stack.left_out import unseen
 from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxySummary, Readiness
 
 
@@ -22,6 +23,30 @@ class StackOutputs:
     license: LicenseDates | None = None
     keys: tuple[KeyAge, ...] = ()
     proxies: tuple[ProxySummary, ...] = ()
+
+    def without(self, components: Mapping[str, str]) -> "StackOutputs":
+        """Take nothing for true of components in clusters that were not looked at.
+
+        A preview may know no new conditions, and then has those of the last update.
+        """
+        unseen_proxy = {"health": "unknown", "version": ""}
+        return replace(
+            self,
+            conditions=tuple(
+                unseen(each, components[each.component]) if each.component in components else each
+                for each in self.conditions
+            ),
+            keys=tuple(
+                each.model_copy(update={"daemons": None})
+                if f"provisioner/{each.provisioner}" in components
+                else each
+                for each in self.keys
+            ),
+            proxies=tuple(
+                each.model_copy(update=unseen_proxy) if f"proxy/{each.name}" in components else each
+                for each in self.proxies
+            ),
+        )
 
 
 def parse_outputs(outputs: Mapping[str, Any]) -> StackOutputs:

@@ -71,10 +71,12 @@ def summary(report: Report) -> str:
         return "The check of this stack failed."
     if report.result == "recorded":
         return "What the last update recorded."
-    count, repaired = len(drifted(report)), len(report.repairs)
+    unseen = sum(each.cluster is not None for each in drifted(report))
+    count, repaired = len(drifted(report)) - unseen, len(report.repairs)
     parts = [
         f"{counted(count, 'resource')} {'differs' if count == 1 else 'differ'}" if count else "",
         f"{counted(repaired, 'resource')} repaired" if repaired else "",
+        f"{counted(unseen, 'resource')} could not be looked at" if unseen else "",
         f"{counted(len(ignored(report)), 'resource')} ignored" if ignored(report) else "",
     ]
     told = ", ".join(filter(None, parts))

@@ -224,12 +224,14 @@ def _groups(resources: Sequence[ResourceReport]) -> Iterable[Group]:
     families: dict[tuple[object, ...], list[ResourceReport]] = {}
     for each in resources:
         shared = each.origin == "plan" and each.kind in _SHARED_CAUSES
-        key = (each.kind, each.ignored_by, each.left_because) if shared else (each.urn, id(each))
+        key: tuple[object, ...] = (each.urn, id(each))
+        if shared or each.cluster:
+            key = (each.kind, each.cluster, each.ignored_by, each.left_because)
         families.setdefault(key, []).append(each)
     for family in families.values():
         first, *others = family
         cause = first.cause
-        if others:
+        if others and not first.cluster:
             cause = f"{counted(len(family), 'resource')} {_SHARED_CAUSES[first.kind]}"
         yield Group(cause, first.next_step, tuple(family))
 
