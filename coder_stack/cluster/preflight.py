@@ -4,7 +4,7 @@ Without these checks a wrong path, a misspelt context, a dead API server, a miss
 Secret would fail the update halfway. What we may do there, the API server decides later.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -23,7 +23,7 @@ from coder_stack.coderd.forward_proxy import forward_proxy
 from coder_stack.coderd.transport import api_server_transport, why_unreachable
 from coder_stack.coderd.upgrade import UpgradePlan
 from coder_stack.frozen_model import FrozenModel
-from coder_stack.settings import ConfigError, KubernetesSettings, Settings
+from coder_stack.settings import ConfigError, ExposedSettings, KubernetesSettings, Settings
 
 
 def check_answers(settings: KubernetesSettings, environment: Mapping[str, str]) -> None:
@@ -61,12 +61,9 @@ class _Kind:
     name: str
     remedy: str
 
-    @property
-    def missing(self) -> str:
-        return (
-            f"controlPlane.{self.setting}: the cluster does not serve "
-            f"{self.group}/v1 {self.name}; {self.remedy}"
-        )
+    def missing(self, places: Iterable[str]) -> str:
+        fields = ", ".join(f"{place}.{self.setting}" for place in places)
+        return f"{fields}: the cluster does not serve {self.group}/v1 {self.name}; {self.remedy}"
 
 
 _HTTP_ROUTE = _Kind(
@@ -119,12 +116,24 @@ def unserved(settings: Settings) -> list[str]:
     They are not part of Kubernetes. A cluster that does not answer this question (no rights, a
     proxy) is left to the engine.
     """
-    plane = settings.control_plane
-    kinds = [_HTTP_ROUTE] if plane.http_route else []
-    kinds += [_SERVICE_MONITOR] if plane.service_monitor else []
-    kinds += [_DATABASE] if plane.cloud_native_pg else []
     cluster = _kubeconfig(settings.kubernetes)
-    return [kind.missing for kind in kinds if not _may_serve(cluster, kind)]
+    return [
+        kind.missing(places)
+        for kind, places in _asked_for(settings).items()
+        if not _may_serve(cluster, kind)
+    ]
+
+
+def _asked_for(settings: Settings) -> dict[_Kind, list[str]]:
+    """Return the kinds that the config asks for, each with the parts that do."""
+    exposed: dict[str, ExposedSettings] = {"controlPlane": settings.control_plane}
+    exposed |= {f"proxies[{index}]": each for index, each in enumerate(settings.proxies)}
+    asked = {
+        _HTTP_ROUTE: [path for path, part in exposed.items() if part.http_route],
+        _SERVICE_MONITOR: [path for path, part in exposed.items() if part.service_monitor],
+        _DATABASE: ["controlPlane"] if settings.control_plane.cloud_native_pg else [],
+    }
+    return {kind: places for kind, places in asked.items() if places}
 
 
 def _may_serve(cluster: Kubeconfig, kind: _Kind) -> bool:
