@@ -93,7 +93,9 @@ def _section(heading: str, model: type[Part], schema: dict[str, Any]) -> str:
         links = [f"[{_SHARED[each].lower()}](#{_SHARED[each].lower()})" for each in bases]
         lines[2] += f" Also has every field of {' and '.join(links)}."
     lines += ["| field | type | default | |", "| --- | --- | --- | --- |"]
-    for name, info in model.model_fields.items():
+    # Its own fields come first; pydantic begins with those of the base classes.
+    fields = sorted(model.model_fields.items(), key=lambda each: _is_shared(model, each[0]))
+    for name, info in fields:
         # Shared fields are listed once, unless they differ here.
         if any(_is_inherited(model, base, name) for base in _shared_bases(model)):
             continue
@@ -110,6 +112,10 @@ def _secrets() -> str:
 
 def _shared_bases(model: type[Part]) -> list[type[Part]]:
     return [each for each in _SHARED if issubclass(model, each) and model is not each]
+
+
+def _is_shared(model: type[Part], name: str) -> bool:
+    return any(name in base.model_fields for base in _shared_bases(model))
 
 
 def _is_inherited(model: type[Part], base: type[Part], name: str) -> bool:

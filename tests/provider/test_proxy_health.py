@@ -90,8 +90,7 @@ def test_W2_a_proxy_out_of_coderds_reach_is_told_in_coderds_own_words(
     assert ill.inputs == held.inputs
 
     row.errors = []
-    well = health.read(ill)
-    assert well is not None
+    well = health.update(ill, inputs(licensed, proxy.id, timeout_seconds=0))
     assert (well.outputs["health"], well.outputs["report"]) == ("ok", "")
 
 
