@@ -226,6 +226,7 @@ def _status(want: ProxySettings, facts: ProxyFacts) -> Status:
             "accessUrl": want.access_url,
             "health": facts.health,
             "version": facts.version,
-            "report": facts.report,
+            # Absent while all is well, so that outputs of earlier versions stay what they are.
+            **({"report": facts.report} if facts.report else {}),
         },
     )

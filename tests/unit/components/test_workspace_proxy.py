@@ -225,6 +225,5 @@ class TestStatus:
             "accessUrl": "https://sydney.test",
             "health": "ok",
             "version": "v2.30.0",
-            "report": "",
         }
         assert PROXY_TOKEN not in str(seen)
