@@ -265,8 +265,8 @@ def daemons_connected(
     return _good(kind, component, "Connected", f"At least {minimum}.")
 
 
-def proxy_healthy(component: str, *, provisioned: bool, health: str) -> Condition:
-    """Judge what coderd reports about the running proxy (W1)."""
+def proxy_healthy(component: str, *, provisioned: bool, health: str, report: str = "") -> Condition:
+    """Judge what coderd reports about the running proxy, in its own words (W1, W2)."""
     kind = "ProxyHealthy"
     if not provisioned:
         return _not_entitled(kind, component, "No proxy runs without entitlement.")
@@ -276,7 +276,7 @@ def proxy_healthy(component: str, *, provisioned: bool, health: str) -> Conditio
         why = "The proxy has not reported to coderd yet."
         said: ConditionReason = "Unregistered" if health == "unregistered" else "NotSeen"
         return _bad(kind, component, said, why, "Unknown")
-    why = f"Coderd reports the proxy as {health}."
+    why = f"Coderd reports the proxy as {health}{f': {report}' if report else '.'}"
     return _bad(kind, component, health.capitalize(), why)
 
 

@@ -8,8 +8,8 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from coder_stack.descriptors import TYPE_PREFIX
 from coder_stack.environment import ACCESS_URL, PRIMARY_URL, URL
-from pod_specs import containers, has_pods, namespace_of
-from properties import Property, Violation
+from pod_specs import containers, has_pods, namespace_of, pod_labels, selects, serves
+from properties import Property, Resource, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
 _PROVISIONER = "coder-stack:index:Provisioner"
@@ -104,20 +104,32 @@ def _excess_rights(case: Case, rule: Property, allowed: frozenset[str]) -> Itera
 
 
 def _network_policies(case: StackCase) -> Iterator[Violation]:
-    covered = set[str]()
+    covered = dict[str, list[Resource]]()
     for each in case.resources:
         if each.kind == "NetworkPolicy":
             with case.known:
-                covered.add(namespace_of(each))
+                covered.setdefault(namespace_of(each), []).append(each)
     for workload in case.resources:
         if has_pods(workload.type):
             with case.known:
                 namespace = namespace_of(workload)
                 if namespace not in covered:
-                    covered.add(namespace)  # one message per namespace
+                    covered[namespace] = []  # one message per namespace
                     yield workload.props.at("metadata", "namespace").violation(
                         "add a NetworkPolicy to this namespace."
                     )
+                elif covered[namespace] and _is_open(case, workload, covered[namespace]):
+                    yield pod_labels(workload).violation(
+                        "add a NetworkPolicy that selects these pods."
+                    )
+
+
+def _is_open(case: StackCase, workload: Resource, policies: list[Resource]) -> bool:
+    """Return whether the pods have ports, and no policy of their namespace selects them."""
+    if not serves(workload, case.known):
+        return False
+    labels = pod_labels(workload).mapping()
+    return not any(selects(each.props.at("spec", "podSelector"), labels) for each in policies)
 
 
 RULES = (
@@ -155,9 +167,9 @@ RULES = (
     ),
     stack_rule(
         "network-policy",
-        "Namespaces with workloads have a NetworkPolicy.",
+        "Namespaces with workloads have a NetworkPolicy, and it selects the pods that serve.",
         check=_network_policies,
-        steps="Set `networkPolicy` of the control plane, or add your own policy.",
+        steps="Set `networkPolicy` of the control plane and of each proxy, or add your own policy.",
         severity=Severity.LOW,
         level=EnforcementLevel.ADVISORY,
     ),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pod_specs import containers, has_pods, labels_of_pods, namespace_of, selects
+from pod_specs import has_pods, namespace_of, pod_labels, selects, serves
 from properties import Resource, Violation
 from rule import StackCase, stack_rule
 
@@ -16,21 +16,16 @@ def _budget(case: StackCase) -> Iterator[Violation]:
             continue
         with case.known:
             replicas = workload.props.at("spec", "replicas")
-            exposed = (replicas.number or 1) > 1 and _serves(case, workload)
+            exposed = (replicas.number or 1) > 1 and serves(workload, case.known)
             if exposed and not any(_covers(budget, workload) for budget in budgets):
                 yield replicas.violation("add a PodDisruptionBudget that selects these pods.")
-
-
-def _serves(case: StackCase, workload: Resource) -> bool:
-    """Return whether the pods have a port; provisioner daemons only connect to coderd."""
-    return any(each["ports"].each() for each in containers(workload, case.known, init=False))
 
 
 def _covers(budget: Resource, workload: Resource) -> bool:
     selector = budget.props.at("spec", "selector")
     if selector.value is None or namespace_of(budget) != namespace_of(workload):
         return False
-    return selects(selector, labels_of_pods(workload))
+    return selects(selector, pod_labels(workload).mapping())
 
 
 RULES = (

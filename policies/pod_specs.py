@@ -55,10 +55,15 @@ def containers(resource: Resource, known: KnownValues, *, init: bool = True) -> 
     yield from known.each(spec["containers"])
 
 
-def labels_of_pods(resource: Resource) -> Mapping[str, Any]:
+def serves(resource: Resource, known: KnownValues) -> bool:
+    """Return whether its pods have a port; provisioner daemons only connect to coderd."""
+    return any(each["ports"].each() for each in containers(resource, known, init=False))
+
+
+def pod_labels(resource: Resource) -> Property:
     """Return the labels of its pods, which selectors match."""
     holder = resource.props.at(*(pod_spec_path(resource.type) or ())[:-1])
-    return holder.at("metadata", "labels").mapping()
+    return holder.at("metadata", "labels")
 
 
 def namespace_of(resource: Resource) -> str:

@@ -69,7 +69,7 @@ class Simulation:
 
     def proxy_health(self, name: str) -> str:
         (row,) = (each for each in self.state.records.proxies.values() if each.name == name)
-        return proxies.health(self.state, row)
+        return proxies.health(self.state, row).status
 
     def _get(self, path: str, header: str, credential: str) -> httpx.Response:
         return httpx.get(f"{self.url}{path}", headers={header: credential}, trust_env=False)

@@ -4,7 +4,7 @@ Without these checks a wrong path, a misspelt context, a dead API server, a miss
 Secret would fail the update halfway. What we may do there, the API server decides later.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -26,7 +26,7 @@ from coder_stack.coderd.transport import api_server_transport, why_unreachable
 from coder_stack.coderd.upgrade import UpgradePlan
 from coder_stack.frozen_model import FrozenModel
 from coder_stack.left_out import VARIABLE, command
-from coder_stack.settings import ConfigError, KubernetesSettings, Settings
+from coder_stack.settings import ConfigError, ExposedSettings, KubernetesSettings, Settings
 
 
 def check_answers(
@@ -118,12 +118,10 @@ class _Kind:
     name: str
     remedy: str
 
-    @property
-    def missing(self) -> str:
-        return (
-            f"controlPlane.{self.setting}: the cluster does not serve "
-            f"{self.group}/v1 {self.name}; {self.remedy}"
-        )
+    def missing(self, places: Iterable[str], cluster: str | None) -> str:
+        fields = ", ".join(f"{place}.{self.setting}" for place in places)
+        where = f"cluster {cluster}" if cluster else "the cluster"
+        return f"{fields}: {where} does not serve {self.group}/v1 {self.name}; {self.remedy}"
 
 
 _HTTP_ROUTE = _Kind(
@@ -167,23 +165,42 @@ def check_provides(
     """
     found = survey(settings, namespace_mark, without=without)
     plan = upgrade_plan(settings, found.images)
-    if wrong := [*unserved(settings), *found.missing, *filter(None, [plan.mistake])]:
+    if wrong := [*unserved(settings, without), *found.missing, *filter(None, [plan.mistake])]:
         raise ConfigError(wrong)
     return plan
 
 
-def unserved(settings: Settings) -> list[str]:
+def unserved(settings: Settings, without: Collection[str | None] = ()) -> list[str]:
     """Return a line for every kind that the config asks for and the cluster lacks.
 
     They are not part of Kubernetes. A cluster that does not answer this question (no rights, a
     proxy) is left to the engine.
     """
-    plane = settings.control_plane
-    kinds = [_HTTP_ROUTE] if plane.http_route else []
-    kinds += [_SERVICE_MONITOR] if plane.service_monitor else []
-    kinds += [_DATABASE] if plane.cloud_native_pg else []
-    cluster = kubeconfig_of(settings.kubernetes)
-    return [kind.missing for kind in kinds if not _may_serve(cluster, kind)]
+    return [
+        kind.missing(places, cluster)
+        for cluster in settings.clusters_in_use
+        if cluster not in without
+        for kind, places in _asked_for(settings, cluster).items()
+        if not _may_serve(kubeconfig_of(settings.cluster(cluster)), kind)
+    ]
+
+
+def _asked_for(settings: Settings, cluster: str | None) -> dict[_Kind, list[str]]:
+    """Return the kinds that the config asks for in that cluster, each with the parts that do."""
+    exposed: dict[str, ExposedSettings] = {
+        f"proxies[{index}]": each
+        for index, each in enumerate(settings.proxies)
+        if each.cluster == cluster
+    }
+    if cluster is None:
+        exposed = {"controlPlane": settings.control_plane, **exposed}
+    database = cluster is None and settings.control_plane.cloud_native_pg
+    asked = {
+        _HTTP_ROUTE: [path for path, part in exposed.items() if part.http_route],
+        _SERVICE_MONITOR: [path for path, part in exposed.items() if part.service_monitor],
+        _DATABASE: ["controlPlane"] if database else [],
+    }
+    return {kind: places for kind, places in asked.items() if places}
 
 
 def _may_serve(cluster: Kubeconfig, kind: _Kind) -> bool:

@@ -1,7 +1,7 @@
 """coderd on Kubernetes: namespace, ServiceAccount, permissions on workspaces, Deployment, Service.
 
-Optional objects are in parts/ingress.py, parts/optional_objects.py and parts/database.py. Other
-databases and the namespaces of workspaces must exist. What is inside coderd is not managed here.
+How it is exposed is in parts/exposure.py, and its database in parts/database.py. Other databases
+and the namespaces of workspaces must exist. What is inside coderd is not managed here.
 """
 
 from dataclasses import dataclass, field
@@ -10,18 +10,9 @@ import pulumi
 from pulumi_kubernetes import apps, core, meta
 
 from coder_stack.cluster.kubeconfig import Kubeconfig
-from coder_stack.components.parts.coderd_container import (
-    METRICS_PORT,
-    coderd_container,
-    coderd_ports,
-)
+from coder_stack.components.parts.coderd_container import coderd_container
 from coder_stack.components.parts.database import DatabaseCluster, database_cluster
-from coder_stack.components.parts.ingress import http_route, ingress
-from coder_stack.components.parts.optional_objects import (
-    disruption_budget,
-    network_policy,
-    service_monitor,
-)
+from coder_stack.components.parts.exposure import expose
 from coder_stack.components.parts.status import Status, conditions_of
 from coder_stack.components.parts.workload import Labels, Workload, ready_replicas
 from coder_stack.components.parts.workspace_rbac import workspace_rbac
@@ -95,8 +86,7 @@ class ControlPlane(pulumi.ComponentResource):
         template = workload.template(want, coderd_container(want), account)
         after = [database] if database else []
         deployment = workload.deployment(want, template, replicas=wanted, after=after)
-        service = _service(workload, want)
-        _optional_objects(workload, want, service)
+        service = expose(workload, want)
         self._outputs(want, wanted, deployment, service, database)
 
     def _namespace(self, name: str, args: ControlPlaneArgs) -> pulumi.Input[str]:
@@ -150,36 +140,3 @@ class ControlPlane(pulumi.ComponentResource):
         )
         self.conditions = conditions_of(self.status)
         self.register_outputs({})  # the stack exports them; the state needs them once
-
-
-def _service(workload: Workload, plane: ControlPlaneSettings) -> core.v1.Service:
-    want = plane.service
-    numbers = {"http": want.port, "https": want.tls_port, "metrics": METRICS_PORT}
-    return core.v1.Service(
-        f"{workload.name}-service",
-        metadata=workload.metadata(annotations=want.annotations),
-        spec=core.v1.ServiceSpecArgs(
-            type=want.type,
-            selector=workload.labels.selector,
-            ports=[
-                core.v1.ServicePortArgs(name=port, port=numbers[port], target_port=port)
-                for port in coderd_ports(plane)
-            ],
-        ),
-        opts=workload.child_options(),
-    )
-
-
-def _optional_objects(
-    workload: Workload, want: ControlPlaneSettings, service: core.v1.Service
-) -> None:
-    if want.ingress:
-        ingress(workload, want, want.ingress, service)
-    if want.http_route:
-        http_route(workload, want, want.http_route, service)
-    if want.pod_disruption_budget:
-        disruption_budget(workload, want.pod_disruption_budget)
-    if want.network_policy:
-        network_policy(workload, want, want.network_policy)
-    if want.service_monitor:
-        service_monitor(workload, want.service_monitor)

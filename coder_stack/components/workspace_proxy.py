@@ -1,10 +1,10 @@
 """A workspace proxy: its registration in coderd, Secret, ServiceAccount, Deployment, Service (W1).
 
-Without entitlement all objects exist except the registration and the pods (E4). DNS, ingress and
-certificates in front of the Service are not created here.
+It is exposed as the control plane is, by parts/exposure.py (W2). Without entitlement all objects
+exist except the registration and the pods (E4).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,15 @@ import pulumi
 from pulumi_kubernetes import apps, core
 
 from coder_stack.components.parts.credential_secret import credential_secret
+from coder_stack.components.parts.exposure import expose
+from coder_stack.components.parts.listening import (
+    HTTP_ADDRESS,
+    listening_container,
+    listening_env,
+    relay_env,
+)
 from coder_stack.components.parts.operator_handle import OperatorHandle
-from coder_stack.components.parts.optional_objects import disruption_budget
-from coder_stack.components.parts.pod import Container, probe, secret_env
+from coder_stack.components.parts.pod import Container, secret_env
 from coder_stack.components.parts.status import Status, collect_facts, conditions_of, summary_of
 from coder_stack.components.parts.workload import (
     Labels,
@@ -37,8 +43,6 @@ from coder_stack.environment import ACCESS_URL, PRIMARY_URL
 from coder_stack.features import WORKSPACE_PROXIES
 from coder_stack.naming import proxy_name, proxy_secret_name
 from coder_stack.settings import Image, ProxySettings
-
-_HTTP_PORT = 8080
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +72,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
     status: pulumi.Output[Status]
     conditions: pulumi.Output[list[dict[str, str]]]
     summary: pulumi.Output[dict[str, Any]]
-    """For the stack's outputs: id, display name, URL, health and version."""
+    """For the stack's outputs: id, display name, URL, health and version; see `_status`."""
 
     def __init__(
         self, name: str, args: WorkspaceProxyArgs, opts: pulumi.ResourceOptions | None = None
@@ -104,9 +108,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self.deployment = self._workload.deployment(
             want, self._template, replicas=self._replicas, after=[self.secret, *args.after]
         )
-        self.service = self._service()
-        if want.pod_disruption_budget:
-            disruption_budget(self._workload, want.pod_disruption_budget)
+        self.service = expose(self._workload, want)
         self.health = self._health()
         self.status = self._facts().apply(lambda facts: _status(want, facts))
         self.conditions = conditions_of(self.status)
@@ -143,36 +145,19 @@ class WorkspaceProxy(pulumi.ComponentResource):
             ACCESS_URL: want.access_url,
             "CODER_WILDCARD_ACCESS_URL": want.wildcard_access_url,
             "CODER_PROXY_DERP_ONLY": "true" if want.derp_only else None,
-            "CODER_HTTP_ADDRESS": f"0.0.0.0:{_HTTP_PORT}",
+            "CODER_HTTP_ADDRESS": HTTP_ADDRESS,
         }
-        return Container(
+        return listening_container(
+            want,
             name="proxy",
             image=want.image or self._args.image,
             args=["wsproxy", "server"],
             env=[
-                *(
-                    {"name": name, "value": value}
-                    for name, value in plain.items()
-                    if value is not None
-                ),
+                *_variables(plain),
                 secret_env("CODER_PROXY_SESSION_TOKEN", self.secret.metadata.name, want.secret_key),
+                *_variables(listening_env(want)),
+                *relay_env(want),
             ],
-            ports={"http": _HTTP_PORT},
-            readiness=probe(want.readiness_probe, "http"),
-            liveness=probe(want.liveness_probe, "http"),
-        )
-
-    def _service(self) -> core.v1.Service:
-        want = self._settings.service
-        return core.v1.Service(
-            f"{self._name}-service",
-            metadata=self._workload.metadata(annotations=want.annotations),
-            spec=core.v1.ServiceSpecArgs(
-                type=want.type,
-                selector=self._workload.labels.selector,
-                ports=[core.v1.ServicePortArgs(name="http", port=want.port, target_port="http")],
-            ),
-            opts=self._workload.child_options(),
         )
 
     def _health(self) -> ProxyHealth:
@@ -201,6 +186,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
             deferred=registered.deferred,
             health=self.health.health,
             version=self.health.version,
+            report=self.health.report,
             ready=ready_replicas(self.deployment),
         )
 
@@ -214,7 +200,12 @@ class ProxyFacts(ObjectFacts):
     display_name: str = ""
     health: str = ""
     version: str = ""
+    report: str = ""
     ready: int = 0
+
+
+def _variables(plain: Mapping[str, pulumi.Input[str] | None]) -> list[dict[str, Any]]:
+    return [{"name": name, "value": value} for name, value in plain.items() if value is not None]
 
 
 def _status(want: ProxySettings, facts: ProxyFacts) -> Status:
@@ -226,7 +217,7 @@ def _status(want: ProxySettings, facts: ProxyFacts) -> Status:
             feature_entitled("WorkspaceProxyEntitled", component, WORKSPACE_PROXIES, facts.license),
             proxy_registered(component, facts, allowed=allowed),
             deployment_ready(component, want.replicas, facts.ready, may_run=may_run),
-            proxy_healthy(component, provisioned=may_run, health=facts.health),
+            proxy_healthy(component, provisioned=may_run, health=facts.health, report=facts.report),
         ),
         summary={
             "name": want.name,
@@ -235,5 +226,7 @@ def _status(want: ProxySettings, facts: ProxyFacts) -> Status:
             "accessUrl": want.access_url,
             "health": facts.health,
             "version": facts.version,
+            # Absent while all is well, so that outputs of earlier versions stay what they are.
+            **({"report": facts.report} if facts.report else {}),
         },
     )

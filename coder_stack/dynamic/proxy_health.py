@@ -2,8 +2,8 @@
 
 A proxy registers within seconds. Coderd calls it `ok` once it has reached the proxy's own URL,
 which may need a DNS name that somebody else creates. So this waits for a while, and then goes on
-with a warning: health is a condition and no drift (W1). The health of earlier pods does not count
-(P4). Changes nothing in coderd.
+with a warning in coderd's own words (W2): health is a condition and no drift (W1). The health of
+earlier pods does not count (P4). Changes nothing in coderd.
 """
 
 import time
@@ -17,6 +17,7 @@ from pydantic import Field
 from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, NotEntitled
 from coder_stack.coderd.models import ProxyRecord
+from coder_stack.coderd.own_words import own_words
 from coder_stack.console import warn
 from coder_stack.descriptors import PROXY_HEALTH
 from coder_stack.dynamic.daemons_connected import LONGEST_WAIT
@@ -42,6 +43,8 @@ class HealthState(HealthInputs):
 
     health: str = ""
     version: str = ""
+    report: str = ""
+    """Why coderd does not call it `ok`, in coderd's own words."""
 
 
 class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
@@ -110,12 +113,13 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
                 earlier = found.status.checked_at
             now = _state(want, found)
             if found and earlier and found.status.checked_at == earlier:
-                now = now.model_copy(update={"health": "unknown"})
+                now = now.model_copy(update={"health": "unknown", "report": ""})
             if now.health == "ok":
                 return now
             if time.monotonic() >= end:
                 said = now.health or "not there"
-                warn(f"{self.label(want)}: {said} after {want.timeout_seconds:g} s; going on.")
+                why = f" ({now.report})" if now.report else ""
+                warn(f"{self.label(want)}: {said} after {want.timeout_seconds:g} s{why}; going on.")
                 return now
             time.sleep(_PAUSE)
 
@@ -125,8 +129,14 @@ def _find(proxies: tuple[ProxyRecord, ...], proxy_id: str) -> ProxyRecord | None
 
 
 def _state(inputs: HealthInputs, found: ProxyRecord | None) -> HealthState:
-    seen = {"health": found.status.status, "version": found.version} if found else {}
     wanted = {name: getattr(inputs, name) for name in HealthInputs.model_fields}
+    if found is None:
+        return HealthState.model_validate(wanted)
+    seen = {
+        "health": found.status.status,
+        "version": found.version,
+        "report": own_words(found.status.report.errors),
+    }
     return HealthState.model_validate({**wanted, **seen})
 
 
@@ -135,6 +145,7 @@ class ProxyHealth(CoderdResource, descriptor=PROXY_HEALTH):
 
     health: pulumi.Output[str]
     version: pulumi.Output[str]
+    report: pulumi.Output[str]
 
     def __init__(
         self,

@@ -11,8 +11,11 @@ from coder_stack.settings.access import (
     PasswordSecret,
     TokenSecret,
 )
-from coder_stack.settings.control_plane import (
-    ControlPlaneSettings,
+from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.database import CloudNativePg, Database
+from coder_stack.settings.drift import DriftSettings, IgnoreRule
+from coder_stack.settings.exposure import (
+    ExposedSettings,
     HttpRoute,
     Ingress,
     NetworkPolicy,
@@ -21,8 +24,6 @@ from coder_stack.settings.control_plane import (
     ServiceMonitor,
     Tls,
 )
-from coder_stack.settings.database import CloudNativePg, Database
-from coder_stack.settings.drift import DriftSettings, IgnoreRule
 from coder_stack.settings.hints import hints
 from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.loading import SECRETS, ConfigError, load, namespace_of
@@ -42,6 +43,7 @@ __all__ = [
     "ControlPlaneSettings",
     "Database",
     "DriftSettings",
+    "ExposedSettings",
     "HttpRoute",
     "IgnoreRule",
     "Image",

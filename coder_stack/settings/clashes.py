@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.exposure import ExposedSettings
 from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.objects import claims, referenced_secrets
 from coder_stack.settings.part import Clash, Part
@@ -66,6 +67,7 @@ def clashes(draft: Draft, secrets: Collection[str] = ()) -> Iterator[Clash]:
     yield from _names(draft)
     yield from _key_names(draft)
     yield from _objects(draft)
+    yield from _hosts(draft)
     yield from _workspace_namespaces(draft)
     yield from _secret_config(draft, secrets)
 
@@ -207,6 +209,16 @@ def _objects(draft: Draft) -> Iterator[Clash]:
             user = referenced.get((cluster, claim.namespace, claim.name))
             if claim.kind == "Secret" and user:
                 yield Clash(f"{path}.{claim.field}", f"{named} is used by {user}: use another")
+
+
+def _hosts(draft: Draft) -> Iterator[Clash]:
+    """Check that no host is routed to two parts; `*--a.x.test` and `*--b.x.test` are one host."""
+    owners: dict[str, str] = {}
+    for path, part in draft.all(ExposedSettings).items():
+        for name, host in part.routed_hosts.items():
+            owner = owners.setdefault(host, path)
+            if owner != path:
+                yield Clash(f"{path}.{name}", f"host {host} is already routed to {owner}")
 
 
 def _same_name(one: WorkloadSettings, other: WorkloadSettings) -> bool:

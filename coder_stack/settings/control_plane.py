@@ -1,10 +1,8 @@
-"""coderd itself: its Deployment, how it is exposed, and the objects that belong to it."""
+"""coderd itself: its Deployment, its database, and the namespaces of workspaces."""
 
-import re
 from collections.abc import Collection, Iterator
-from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import Field
 
 from coder_stack.naming import (
     CODERD_NAME,
@@ -13,141 +11,15 @@ from coder_stack.naming import (
     database_secret_name,
 )
 from coder_stack.settings.database import CloudNativePg, Database
-from coder_stack.settings.part import (
-    Annotations,
-    Clash,
-    Label,
-    Labels,
-    Manifest,
-    ObjectName,
-    Part,
-    Reference,
-    Shape,
-    StackName,
-    Url,
-    WildcardHost,
-)
-from coder_stack.settings.workload import Image, Probe, Resources, WorkloadSettings
-
-
-def _pods(value: object) -> int | str:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    if isinstance(value, str) and re.fullmatch(_SHARE, value):
-        return value
-    raise ValueError("must be a number of pods, or a percentage from 0% to 100%")
-
+from coder_stack.settings.exposure import ExposedSettings
+from coder_stack.settings.part import Clash, Label, StackName, Url
+from coder_stack.settings.workload import Image, Resources
 
 # What somebody else's coderd may be known by: the rest describes one that the stack deploys.
 _OF_EXISTING = {"name", "namespace", "access_url", "image", "service", "tls"}
-_SHARE = r"(?:100|[0-9]{1,2})%"
-_Count = Annotated[int, Field(ge=0)]
-_Share = Annotated[str, Field(pattern=f"^{_SHARE}$")]
-_TLS_KEYS = ("tls.crt", "tls.key")
-# Annotations by which an Ingress asks for a certificate.
-_CERT_MANAGER = ("cert-manager.io/", "acme.cert-manager.io/", "kubernetes.io/tls-acme")
-Pods = Annotated[int | str, PlainValidator(_pods, json_schema_input_type=_Count | _Share)]
 
 
-class Service(Part):
-    """The Service in front of the pods."""
-
-    type: Literal["ClusterIP", "NodePort", "LoadBalancer"] = Field(
-        default="ClusterIP", description="Type of the Service."
-    )
-    port: int = Field(default=80, ge=1, le=65535, description="Port for http.")
-    tls_port: int = Field(default=443, ge=1, le=65535, description="Port for https, with `tls`.")
-    annotations: Annotations = Field(default={}, description="Annotations for the Service.")
-
-
-class Tls(Part):
-    """TLS certificates that coderd itself serves."""
-
-    secret_names: tuple[Label, ...] = Field(
-        min_length=1, strict=False, description="Secrets of type `kubernetes.io/tls`."
-    )
-
-    def references(self) -> Iterator[Reference]:
-        """Return the Secrets with the certificates."""
-        for index, name in enumerate(self.secret_names):
-            yield Reference(f"secretNames[{index}]", name, _TLS_KEYS, form="tls")
-
-
-class Ingress(Part):
-    """An Ingress for the host of the access URL."""
-
-    class_name: ObjectName | None = Field(
-        default=None, description="Ingress class. Default: the cluster's."
-    )
-    annotations: Annotations = Field(default={}, description="Annotations for the Ingress.")
-    tls_secret_name: ObjectName | None = Field(
-        default=None, description="Secret with the certificate for the host."
-    )
-    wildcard_tls_secret_name: ObjectName | None = Field(
-        default=None, description="Secret with the certificate for the wildcard host."
-    )
-    wait: bool = Field(default=True, description="Wait until the Ingress has an address.")
-
-    def references(self) -> Iterator[Reference]:
-        """Return the Secrets with certificates, unless cert-manager creates them afterwards."""
-        if any(key.startswith(_CERT_MANAGER) for key in self.annotations):
-            return
-        for field, name in (
-            ("tlsSecretName", self.tls_secret_name),
-            ("wildcardTlsSecretName", self.wildcard_tls_secret_name),
-        ):
-            if name:
-                yield Reference(field, name, _TLS_KEYS, form="tls")
-
-
-class HttpRoute(Part):
-    """A Gateway API HTTPRoute for the host of the access URL."""
-
-    parent_refs: tuple[Manifest, ...] = Field(
-        min_length=1, strict=False, description="Gateways to attach to, as in the Gateway API."
-    )
-    annotations: Annotations = Field(default={}, description="Annotations for the HTTPRoute.")
-
-
-class PodDisruptionBudget(Part):
-    """A PodDisruptionBudget: how many pods may be evicted at once."""
-
-    min_available: Pods | None = Field(
-        default=None, description="Pods that must stay available: a number, or e.g. `50%`."
-    )
-    max_unavailable: Pods | None = Field(
-        default=None, description="Pods that may be unavailable. Default: 1, if neither is set."
-    )
-
-    def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
-        """Refuse both fields: Kubernetes takes one."""
-        if self.min_available is not None and self.max_unavailable is not None:
-            yield Clash("maxUnavailable", "set this or minAvailable, not both")
-
-
-class NetworkPolicy(Part):
-    """A NetworkPolicy for ingress traffic to the pods. Egress is not restricted."""
-
-    allow_from: tuple[Manifest, ...] = Field(
-        default=(),
-        strict=False,
-        description=(
-            "Allowed peers, as `from` in Kubernetes. They must include the API server unless "
-            "`access.url` is set. Default: all, on coderd's ports only."
-        ),
-    )
-
-
-class ServiceMonitor(Part):
-    """A ServiceMonitor of the Prometheus Operator. Also enables coderd's metrics."""
-
-    interval: Annotated[str, Shape(r"[0-9]+(?:ms|s|m|h)", "a duration, e.g. 30s")] = Field(
-        default="30s", description="Scrape interval."
-    )
-    labels: Labels = Field(default={}, description="Labels that your Prometheus selects.")
-
-
-class ControlPlaneSettings(WorkloadSettings):
+class ControlPlaneSettings(ExposedSettings):
     """coderd itself."""
 
     deploy: bool = Field(
@@ -184,32 +56,11 @@ class ControlPlaneSettings(WorkloadSettings):
         default=Resources(requests={"cpu": "500m", "memory": "1Gi"}, limits={"memory": "4Gi"}),
         description="Requests and limits of a pod.",
     )
-    service: Service = Field(default=Service(), description="The Service in front of coderd.")
     access_url: Url | None = Field(
         default=None, description="URL at which users reach Coder. Default: the Service's URL."
     )
-    wildcard_access_url: WildcardHost | None = Field(
-        default=None,
-        description="Host for workspace apps on subdomains, e.g. `*.coder.example.com`.",
-    )
     database: Database | None = Field(
         default=None, description="The database. Default: coderd's built-in one, for trials only."
-    )
-    tls: Tls | None = Field(default=None, description="TLS in coderd's pods. Default: http only.")
-    ingress: Ingress | None = Field(default=None, description="An Ingress. Default: none.")
-    http_route: HttpRoute | None = Field(
-        default=None, description="An HTTPRoute of the Gateway API. Default: none."
-    )
-    readiness_probe: Probe = Field(default=Probe(), description="Readiness probe.")
-    liveness_probe: Probe = Field(default=Probe(enabled=False), description="Liveness probe.")
-    pod_disruption_budget: PodDisruptionBudget | None = Field(
-        default=None, description="A PodDisruptionBudget. Default: none."
-    )
-    network_policy: NetworkPolicy | None = Field(
-        default=None, description="A NetworkPolicy. Default: none."
-    )
-    service_monitor: ServiceMonitor | None = Field(
-        default=None, description="A ServiceMonitor, with coderd's metrics enabled. Default: none."
     )
     workspace_deployments: bool = Field(
         default=True, description="Let templates create Deployments, not only pods and volumes."
@@ -219,17 +70,9 @@ class ControlPlaneSettings(WorkloadSettings):
     )
 
     def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
-        """Check hosts and ports, and what is true of any workload."""
+        """Check the database's name, and what is true of anything that users reach."""
         yield from super().clashes(invalid)
         yield from self._unused()
-        for field, given in (("ingress", self.ingress), ("httpRoute", self.http_route)):
-            if given and not self.access_url and "accessUrl" not in invalid:
-                yield Clash(field, "needs accessUrl, which names the host")
-        wildcard_missing = not self.wildcard_access_url and "wildcardAccessUrl" not in invalid
-        if self.ingress and self.ingress.wildcard_tls_secret_name and wildcard_missing:
-            yield Clash("ingress.wildcardTlsSecretName", "needs wildcardAccessUrl")
-        if self.tls and self.service.port == self.service.tls_port:
-            yield Clash("service.tlsPort", f"must differ from port, which is {self.service.port}")
         given_name = self.cloud_native_pg.name if self.cloud_native_pg else None
         if given_name == self.name and "name" not in invalid:
             why = "must differ from controlPlane.name: both need a ServiceAccount of their own"
@@ -270,16 +113,6 @@ class ControlPlaneSettings(WorkloadSettings):
         if self.database and self.database.secret_name:
             return self.database.secret_name, self.database.secret_key
         return None
-
-    @property
-    def scheme(self) -> str:
-        """Whether the Service speaks https or http inside the cluster."""
-        return "https" if self.tls else "http"
-
-    @property
-    def service_port(self) -> int:
-        """The Service's port for that scheme."""
-        return self.service.tls_port if self.tls else self.service.port
 
     @property
     def in_cluster_url(self) -> str:

@@ -4,7 +4,7 @@ Used to find two parts that create the same object. A test compares them with wh
 create. Which objects must exist before a deployment is in references.py.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
 from coder_stack.naming import (
@@ -17,6 +17,7 @@ from coder_stack.naming import (
     workspace_role_name,
 )
 from coder_stack.settings.control_plane import ControlPlaneSettings
+from coder_stack.settings.exposure import ExposedSettings
 from coder_stack.settings.part import Part, Reference
 from coder_stack.settings.provisioner import ProvisionerSettings
 from coder_stack.settings.workload import WorkloadSettings
@@ -46,8 +47,7 @@ def claims(
             return  # the name of the operator's Secret has a hash of the stack in it
         case ControlPlaneSettings():
             if "name" not in invalid:
-                kinds = ("ServiceAccount", "Deployment", "Service")
-                yield from _named(kinds, namespace, part.name)
+                yield from _named(_exposed(part), namespace, part.name)
                 # Created by operator access for its token.
                 yield from _named(("Secret",), namespace, operator_secret_name(part.name))
                 for each in (namespace, *part.workspace_namespaces):
@@ -65,7 +65,7 @@ def claims(
                 yield Claim("Secret", namespace, secret, field)
         case ProxySettings():
             name = proxy_name(part.name)
-            yield from _named(("ServiceAccount", "Deployment", "Service"), namespace, name)
+            yield from _named(_exposed(part), namespace, name)
             if "secretName" not in invalid:
                 secret = part.secret_name or proxy_secret_name(part.name)
                 field = "secretName" if part.secret_name else "name"
@@ -106,6 +106,20 @@ def _parts_in(value: Any) -> Iterator[tuple[str, Part]]:
             return
 
 
+def _exposed(part: ExposedSettings) -> Iterator[str]:
+    """Return the kinds of objects that have the part's own name."""
+    yield from ("ServiceAccount", "Deployment", "Service")
+    for kind, given in (
+        ("Ingress", part.ingress),
+        ("HTTPRoute", part.http_route),
+        ("PodDisruptionBudget", part.pod_disruption_budget),
+        ("NetworkPolicy", part.network_policy),
+        ("ServiceMonitor", part.service_monitor),
+    ):
+        if given:
+            yield kind
+
+
 def _database(namespace: str, part: ControlPlaneSettings) -> Iterator[Claim]:
     """Return the Cluster, and the objects that CloudNativePG creates for it under fixed names."""
     name = part.database_name
@@ -116,5 +130,5 @@ def _database(namespace: str, part: ControlPlaneSettings) -> Iterator[Claim]:
     yield Claim("Secret", namespace, database_secret_name(name), field)
 
 
-def _named(kinds: Collection[str], namespace: str, name: str) -> Iterator[Claim]:
+def _named(kinds: Iterable[str], namespace: str, name: str) -> Iterator[Claim]:
     return (Claim(kind, namespace, name, "name") for kind in kinds)

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
+from coder_stack.settings.exposure import ExposedSettings
 from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.loading import SECRETS
 from coder_stack.settings.organizations import OrganizationSettings
@@ -67,6 +68,8 @@ _HEADINGS: dict[str, type[Part]] = {
     "drift": DriftSettings,
     "reconcileJob": ReconcileJobSettings,
 }
+# Base classes of several of them; their fields are listed once.
+_SHARED: dict[type[Part], str] = {ExposedSettings: "Exposure", WorkloadSettings: "Workload"}
 
 
 def reference_page() -> str:
@@ -77,14 +80,8 @@ def reference_page() -> str:
     for heading, model in _HEADINGS.items():
         blocks.append(_section(heading, model, definitions[model.__name__]))
         if model is ControlPlaneSettings:
-            shared = WorkloadSettings.model_json_schema(
-                by_alias=True, ref_template="#/definitions/{model}"
-            )
-            shared["properties"] = {
-                name: definitions["ControlPlaneSettings"]["properties"][name]
-                for name in shared["properties"]
-            }
-            blocks.append(_section("Workload", WorkloadSettings, shared))
+            plane = definitions["ControlPlaneSettings"]
+            blocks += [_section(heading, shared, plane) for shared, heading in _SHARED.items()]
     for name, schema in definitions.items():
         if name not in {model.__name__ for model in order}:
             blocks.append(_section(name, _model(name), schema))
@@ -93,12 +90,15 @@ def reference_page() -> str:
 
 def _section(heading: str, model: type[Part], schema: dict[str, Any]) -> str:
     lines = [f"## {heading}", "", _sentence(model), ""]
-    if issubclass(model, WorkloadSettings) and model is not WorkloadSettings:
-        lines[2] += " Also has every field of a [workload](#workload)."
+    if bases := _shared_bases(model):
+        links = [f"[{_SHARED[each].lower()}](#{_SHARED[each].lower()})" for each in bases]
+        lines[2] += f" Also has every field of {' and '.join(links)}."
     lines += ["| field | type | default | |", "| --- | --- | --- | --- |"]
-    for name, info in model.model_fields.items():
-        # Fields of every workload are listed once, unless they differ here.
-        if model is not WorkloadSettings and _is_inherited(model, name):
+    # Its own fields come first; pydantic begins with those of the base classes.
+    fields = sorted(model.model_fields.items(), key=lambda each: _is_shared(model, each[0]))
+    for name, info in fields:
+        # Shared fields are listed once, unless they differ here.
+        if any(_is_inherited(model, base, name) for base in _shared_bases(model)):
             continue
         field = schema["properties"][info.alias or name]
         cells = [f"`{info.alias}`", _type(field), _default(info.is_required(), info.default)]
@@ -111,11 +111,16 @@ def _secrets() -> str:
     return "\n".join([_SECRETS, "| key | |", "| --- | --- |", *rows, ""])
 
 
-def _is_inherited(model: type[Part], name: str) -> bool:
-    shared = (
-        WorkloadSettings.model_fields.get(name) if issubclass(model, WorkloadSettings) else None
-    )
-    own = model.model_fields[name]
+def _shared_bases(model: type[Part]) -> list[type[Part]]:
+    return [each for each in _SHARED if issubclass(model, each) and model is not each]
+
+
+def _is_shared(model: type[Part], name: str) -> bool:
+    return any(name in base.model_fields for base in _shared_bases(model))
+
+
+def _is_inherited(model: type[Part], base: type[Part], name: str) -> bool:
+    shared, own = base.model_fields.get(name), model.model_fields[name]
     if shared is None:
         return False
     return (shared.description, shared.default) == (own.description, own.default)

@@ -5,12 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from coder_stack.coderd.names import proxy_name_fault
-from coder_stack.settings.control_plane import PodDisruptionBudget, Service
-from coder_stack.settings.part import Label, SecretKey, Shape, Url, WildcardHost, faultless
-from coder_stack.settings.workload import Image, Probe, WorkloadSettings
+from coder_stack.settings.exposure import ExposedSettings
+from coder_stack.settings.part import Label, SecretKey, Shape, Url, faultless
+from coder_stack.settings.workload import Image
 
 
-class ProxySettings(WorkloadSettings):
+class ProxySettings(ExposedSettings):
     """A workspace proxy, registered in coderd and deployed in this cluster."""
 
     name: Annotated[Label, faultless(proxy_name_fault)] = Field(
@@ -21,9 +21,9 @@ class ProxySettings(WorkloadSettings):
         Shape(r"(?:\S(?:.*\S)?)?", "at most 64 characters, no spaces at either end", 64),
     ] = Field(default="", description="Name that users see. Default: the name.")
     icon: str = Field(default="", description="Path or URL of an icon. Default: a globe.")
-    access_url: Url = Field(description="URL at which users reach the proxy.")
-    wildcard_access_url: WildcardHost | None = Field(
-        default=None, description="Host for workspace apps on subdomains."
+    # Settings are frozen, so a narrower type is safe.
+    access_url: Url = Field(  # pyright: ignore[reportIncompatibleVariableOverride]
+        description="URL at which users, and coderd's health check, reach the proxy."
     )
     derp_only: bool = Field(default=False, description="Only relay connections; serve no apps.")
     cluster: Label | None = Field(
@@ -36,12 +36,6 @@ class ProxySettings(WorkloadSettings):
     primary_url: Url | None = Field(
         default=None,
         description="URL at which the proxy reaches coderd. Default: access URL, else the Service.",
-    )
-    service: Service = Field(default=Service(), description="The Service in front of the proxy.")
-    readiness_probe: Probe = Field(default=Probe(), description="Readiness probe.")
-    liveness_probe: Probe = Field(default=Probe(enabled=False), description="Liveness probe.")
-    pod_disruption_budget: PodDisruptionBudget | None = Field(
-        default=None, description="A PodDisruptionBudget. Default: none."
     )
     health_timeout_seconds: int = Field(
         default=75,

@@ -173,7 +173,10 @@ def test_registering_makes_it_healthy_and_writes_what_the_proxy_says(licensed: S
 
     assert as_proxy(licensed, token, "deregister", replica_id=replica).status_code == 204
 
-    assert not licensed.owner("GET", f"{PROXIES}/eu").json()["healthy"]
+    gone = licensed.owner("GET", f"{PROXIES}/eu").json()
+    assert (gone["healthy"], gone["status"]["status"]) == (False, "unreachable")
+    (why,) = gone["status"]["report"]["errors"]
+    assert why.startswith('request to proxy failed: Get "https://eu.example.com/healthz-report": ')
     assert register(licensed, token, replica).status_code == 500
 
 

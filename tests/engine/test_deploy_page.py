@@ -89,6 +89,7 @@ def test_F2_production_comes_up_from_the_files_that_the_page_names(reader: Reade
     (folder / "license.jwt").write_text(license_text())
     certificate(folder, "coder", "coder.example.com")
     certificate(folder, "wildcard", "*.coder.example.com")
+    certificate(folder, "sydney", "sydney.coder.example.com")
     (deploy,) = shell_blocks("Production")
 
     said = reader.types(deploy)
@@ -103,7 +104,8 @@ def test_F2_production_comes_up_from_the_files_that_the_page_names(reader: Reade
     named = {
         each.partition("/")[2] for each in left if each.startswith(("secret/", "deployment.apps/"))
     }
-    assert named == {"coder-database", "coder-license", "coder-tls", "coder-wildcard-tls"}
+    certificates = {"coder-tls", "coder-wildcard-tls", "sydney-tls"}
+    assert named == {"coder-database", "coder-license", *certificates}
 
 
 def test_F2_every_shell_block_of_the_page_is_walked() -> None:

@@ -67,6 +67,45 @@ def test_W1_a_proxy_that_does_not_come_is_a_warning_and_no_failure(
     assert '"sydney": unregistered after 0 s; going on.' in said()
 
 
+def test_W2_a_proxy_out_of_coderds_reach_is_told_in_coderds_own_words(
+    licensed: Simulation, health: Driven, said: Said
+) -> None:
+    proxy = Proxy(licensed)
+    proxy.announce()
+    row = licensed.state.records.proxies[proxy.id]
+    row.unreachable = "dial tcp: lookup sydney.example.com on 10.96.0.10:53: no such host"
+    held = health.create(inputs(licensed, proxy.id, timeout_seconds=0))
+    why = (
+        'request to proxy failed: Get "https://sydney.example.com/healthz-report": '
+        f"{row.unreachable}"
+    )
+    assert (held.outputs["health"], held.outputs["report"]) == ("unreachable", why)
+    assert f'"sydney": unreachable after 0 s ({why}); going on.' in said()
+
+    row.unreachable, row.errors = "", ["derp mesh is broken\n", "and more"]
+    ill = health.read(held)
+    assert ill is not None
+    assert ill.outputs["health"] == "unhealthy"
+    assert ill.outputs["report"] == "derp mesh is broken; and more"
+    assert ill.inputs == held.inputs
+
+    row.errors = []
+    well = health.update(ill, inputs(licensed, proxy.id, timeout_seconds=0))
+    assert (well.outputs["health"], well.outputs["report"]) == ("ok", "")
+
+
+def test_W2_words_of_coderd_with_a_secret_in_them_are_not_repeated(
+    licensed: Simulation, health: Driven, said: Said
+) -> None:
+    proxy = Proxy(licensed)
+    proxy.announce()
+    secret = "s3cret" * 10
+    licensed.state.records.proxies[proxy.id].errors = [f"refused token {secret}"]
+    held = health.create(inputs(licensed, proxy.id, timeout_seconds=0))
+    assert held.outputs["report"] == "refused token [...]"
+    assert secret not in str(held) + said()
+
+
 def test_W1_a_refresh_looks_again_and_health_is_no_drift(
     licensed: Simulation, health: Driven
 ) -> None:

@@ -62,9 +62,15 @@ def cluster(
         yield port, asked
 
 
-def settings(folder: Path, port: int, control_plane: dict[str, Any]) -> Settings:
+def settings(
+    folder: Path, port: int, control_plane: dict[str, Any], *proxies: dict[str, Any]
+) -> Settings:
     path = write_kubeconfig(folder, f"http://127.0.0.1:{port}")
-    whole = {"kubernetes": {"kubeconfig": path}, "controlPlane": control_plane}
+    whole = {
+        "kubernetes": {"kubeconfig": path},
+        "controlPlane": control_plane,
+        "proxies": list(proxies),
+    }
     return Settings.model_validate(whole, by_alias=True, by_name=False)
 
 
@@ -72,6 +78,20 @@ def test_B1_every_kind_that_is_not_served_is_named_with_the_way_out(tmp_path: Pa
     with cluster({}) as (port, _):
         found = unserved(settings(tmp_path, port, {**ROUTE, **MONITOR}))
     assert found == [NO_ROUTE, NO_MONITOR]
+
+
+def test_B1_W2_what_proxies_ask_for_is_looked_for_too_and_once(tmp_path: Path) -> None:
+    near = {"name": "near", "accessUrl": "https://near.test"}
+    far = {"name": "far", "accessUrl": "https://far.test", "httpRoute": ROUTE["httpRoute"]}
+    with cluster({}) as (port, asked):
+        found = unserved(settings(tmp_path, port, ROUTE, {**near, **MONITOR}, {**far, **MONITOR}))
+        assert asked == [GATEWAY_API, MONITORING]
+    assert found == [
+        NO_ROUTE.replace(": ", ", proxies[1].httpRoute: ", 1),
+        NO_MONITOR.replace("controlPlane.", "proxies[0].", 1).replace(
+            ": ", ", proxies[1].serviceMonitor: ", 1
+        ),
+    ]
 
 
 def test_F3_without_the_operators_kind_the_config_says_how_to_install_it(tmp_path: Path) -> None:

@@ -85,6 +85,27 @@ def absent(what: str, command: str) -> str:
     return f"{what} does not exist; create it: kubectl {command}"
 
 
+def test_F2_W2_certificates_of_a_proxy_are_looked_for_in_its_namespace(api: Api) -> None:
+    api.namespace("coder", ours=True)
+    api.namespace("edge")
+    api.secret("edge/half", "tls.crt")
+    sydney = {
+        "name": "sydney",
+        "namespace": "edge",
+        "accessUrl": "https://sydney.test",
+        "wildcardAccessUrl": "*.sydney.test",
+        "tls": {"secretNames": ["cert"]},
+        "ingress": {"tlsSecretName": "cert", "wildcardTlsSecretName": "half"},
+    }
+    missing, incomplete = api.missing(proxies=[sydney])
+    assert missing == absent(
+        "proxies[0].tls.secretNames[0], proxies[0].ingress.tlsSecretName: Secret edge/cert",
+        "--namespace edge create secret tls cert --cert=… --key=…",
+    )
+    where = "proxies[0].ingress.wildcardTlsSecretName: Secret edge/half"
+    assert incomplete.startswith(f'{where} has no key "tls.key"; add it: ')
+
+
 def test_F2_all_that_is_missing_is_told_at_once_with_the_commands_in_their_order(
     api: Api,
 ) -> None:
@@ -119,17 +140,17 @@ def test_F2_all_that_is_missing_is_told_at_once_with_the_commands_in_their_order
             "--namespace coder create secret generic ca --from-file=ca.crt=…",
         ),
         absent(
+            "controlPlane.tls.secretNames[0], controlPlane.ingress.tlsSecretName: "
+            "Secret coder/cert",
+            "--namespace coder create secret tls cert --cert=… --key=…",
+        ),
+        absent(
             "controlPlane.image.pullSecrets[0]: Secret coder/pull",
             f"--namespace coder create secret {pull}",
         ),
         absent(
             "controlPlane.database.secretName: Secret coder/db",
             "--namespace coder create secret generic db --from-literal=url=…",
-        ),
-        absent(
-            "controlPlane.tls.secretNames[0], controlPlane.ingress.tlsSecretName: "
-            "Secret coder/cert",
-            "--namespace coder create secret tls cert --cert=… --key=…",
         ),
         absent(
             "license.secret: Secret coder/paid",

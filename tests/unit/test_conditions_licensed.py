@@ -134,6 +134,13 @@ class TestProxy:
         gated = proxy_healthy("proxy/x", provisioned=False, health=health)
         assert said(gated) == ("False", "NotEntitled")
 
+    @pytest.mark.parametrize("health", ["unreachable", "unhealthy"])
+    def test_W2_the_message_has_coderds_own_words(self, health: str) -> None:
+        known = proxy_healthy("proxy/x", provisioned=True, health=health, report="no such host")
+        assert known.message == f"Coderd reports the proxy as {health}: no such host"
+        silent = proxy_healthy("proxy/x", provisioned=True, health=health)
+        assert silent.message == f"Coderd reports the proxy as {health}."
+
     @pytest.mark.parametrize("health", ["", "unknown", "unregistered"])
     def test_S2_a_proxy_that_coderd_never_saw_is_neither_well_nor_ill(self, health: str) -> None:
         assert proxy_healthy("proxy/x", provisioned=True, health=health).status == "Unknown"

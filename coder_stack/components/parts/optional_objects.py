@@ -7,10 +7,10 @@ from typing import Any
 
 from pulumi_kubernetes import apiextensions, networking, policy
 
-from coder_stack.components.parts.coderd_container import coderd_ports
+from coder_stack.components.parts.listening import listening_ports
 from coder_stack.components.parts.workload import Workload
 from coder_stack.settings import (
-    ControlPlaneSettings,
+    ExposedSettings,
     NetworkPolicy,
     PodDisruptionBudget,
     ServiceMonitor,
@@ -37,11 +37,11 @@ def disruption_budget(
 
 
 def network_policy(
-    workload: Workload, plane: ControlPlaneSettings, want: NetworkPolicy
+    workload: Workload, settings: ExposedSettings, want: NetworkPolicy
 ) -> "networking.v1.NetworkPolicy":
-    """Create a NetworkPolicy: to coderd's ports only, from everybody or from the given peers."""
+    """Create a NetworkPolicy: to the pods' ports only, from everybody or from the given peers."""
     peers: list[Any] = list(want.allow_from)
-    if peers and plane.replicas > 1:
+    if peers and settings.replicas > 1:
         # The pods relay connections to each other.
         peers.append({"podSelector": {"matchLabels": workload.labels.selector}})
     return networking.v1.NetworkPolicy(
@@ -55,7 +55,7 @@ def network_policy(
                     from_=peers or None,
                     ports=[
                         networking.v1.NetworkPolicyPortArgs(port=port, protocol="TCP")
-                        for port in coderd_ports(plane).values()
+                        for port in listening_ports(settings).values()
                     ],
                 )
             ],

@@ -191,11 +191,14 @@ def _facts(view: StackView) -> str:
         )
         for key in view.keys
     ]
-    proxies = [(_code(each.name), _text(each.health), _text(each.version)) for each in view.proxies]
+    proxies = [
+        (_code(each.name), _text(each.health), _text(each.version), _text(each.report) or "-")
+        for each in view.proxies
+    ]
     tables = (
         _table(("License", "", ""), license_),
         _table(("Provisioner", "Organization", "Key", "Age", "Rotated after", "Daemons"), keys),
-        _table(("Proxy", "Health", "Version"), proxies),
+        _table(("Proxy", "Health", "Version", "coderd's words"), proxies),
     )
     return _folded("License, keys and proxies", "\n\n".join(filter(None, tables)))
 

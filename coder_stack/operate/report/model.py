@@ -117,6 +117,8 @@ class ProxySummary(_ReportModel):
     name: str
     health: str
     version: str = ""
+    report: str = ""
+    """Why coderd does not call it `ok`, in coderd's own words."""
 
 
 class LastUpdate(_ReportModel):

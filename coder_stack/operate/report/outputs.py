@@ -60,6 +60,7 @@ def parse_outputs(outputs: Mapping[str, Any]) -> StackOutputs:
                 name=str(each.get("name", "")),
                 health=str(each.get("health") or "unknown"),
                 version=str(each.get("version") or ""),
+                report=str(each.get("report") or ""),
             )
             for each in _mappings(outputs.get("proxies"))
         ),

@@ -146,7 +146,7 @@ def _facts(view: StackView) -> Iterator[Line]:
         )
         yield Line(2, "key ", ", ".join(filter(None, words)), "bold")
     for proxy in view.proxies:
-        words = filter(None, (proxy.name, proxy.health, proxy.version))
+        words = filter(None, (proxy.name, proxy.health, proxy.version, proxy.report))
         yield Line(2, "proxy ", ", ".join(words), "bold")
 
 

@@ -112,7 +112,7 @@ def coordinate(_ctx: RequestContext) -> HttpResponse:
 
 def to_json(ctx: RequestContext, proxy: ProxyRow) -> dict[str, object]:
     """Return a proxy as the API does."""
-    status = proxies.health(ctx.state, proxy)
+    status, errors = proxies.health(ctx.state, proxy)
     return {
         "id": proxy.id,
         "name": proxy.name,
@@ -125,7 +125,7 @@ def to_json(ctx: RequestContext, proxy: ProxyRow) -> dict[str, object]:
         "derp_only": proxy.derp_only,
         "status": {
             "status": status,
-            "report": {"errors": [], "warnings": []},
+            "report": {"errors": list(errors), "warnings": []},
             "checked_at": timestamp(ctx.state.now()),
         },
         "created_at": timestamp(proxy.created_at),

@@ -4,6 +4,7 @@ A deleted proxy keeps its row, but not its name. The primary proxy is coderd its
 """
 
 from datetime import timedelta
+from typing import NamedTuple
 
 from sandbox.coderd.rules.body import BOOL, UUID, Body, Field, RequestType
 from sandbox.coderd.rules.go_text import quoted
@@ -207,18 +208,32 @@ def deregister(state: CoderdState, body: Body) -> None:
     replica.stopped = True
 
 
-def health(state: CoderdState, proxy: ProxyRow) -> str:
-    """Return the proxy's health from its last registration; the simulation sends no requests."""
+class Health(NamedTuple):
+    """What coderd's check of a proxy finds."""
+
+    status: str
+    errors: tuple[str, ...] = ()
+
+
+def health(state: CoderdState, proxy: ProxyRow) -> Health:
+    """Return the proxy's health from its last registration; the simulation sends no requests.
+
+    The row may say that coderd cannot reach the proxy's URL, or what the proxy would report.
+    """
     if is_primary(state, proxy):
-        return "ok"
+        return Health("ok")
     if not proxy.url:
-        return "unregistered"
+        return Health("unregistered")
     since = state.now() - SILENT_AFTER
     running = any(
         r.proxy_id == proxy.id and not r.stopped and r.updated_at >= since
         for r in state.records.replicas.values()
     )
-    return "ok" if running else "unreachable"
+    if proxy.unreachable or not running:
+        why = proxy.unreachable or "connect: connection refused"
+        report = f"{proxy.url.removesuffix('/')}/healthz-report"
+        return Health("unreachable", (f'request to proxy failed: Get "{report}": {why}',))
+    return Health("unhealthy", tuple(proxy.errors)) if proxy.errors else Health("ok")
 
 
 def _change_primary(

@@ -122,6 +122,10 @@ class ProxyRow:
     derp_enabled: bool = True
     derp_only: bool = False
     version: str = ""
+    unreachable: str = ""
+    """Why coderd cannot reach `url`, as Go would say it; empty: it can."""
+    errors: list[str] = field(default_factory=list[str])
+    """What the proxy itself reports to be wrong."""
 
 
 @dataclass

@@ -26,7 +26,10 @@ from tests.unit.components.rendering import (
 
 FOLDER = "examples"
 EXAMPLES = sorted(CHECKOUT.glob("examples/*.yaml"))
-NAMED = {"ServiceAccount", "Deployment", "Service", "Role", "RoleBinding", "Secret", "Cluster"}
+NAMED = {
+    "ServiceAccount", "Deployment", "Service", "Role", "RoleBinding", "Secret", "Cluster",
+    "Ingress", "HTTPRoute", "PodDisruptionBudget", "NetworkPolicy", "ServiceMonitor",
+}  # fmt: skip
 COMMON = {"provisioned": True, "deferred": [], "reason": ""}
 ANSWERS: dict[str, dict[str, Any]] = {
     "ProvisionerKey": {

@@ -205,11 +205,15 @@ class TestStatus:
         assert unlicensed.resources
         assert {(each["status"], each["reason"]) for each in seen} == {("False", "NotEntitled")}
 
-    def test_S1_coderd_does_not_reach_it(self, licensed: Recorder) -> None:
-        licensed.answers["ProxyHealth"] = {**HEALTHY, "health": "unreachable"}
-        by_type = {each["type"]: each for each in render(sydney())["conditions"]}
+    def test_S1_W2_coderd_does_not_reach_it_and_says_why(self, licensed: Recorder) -> None:
+        why = "request to proxy failed: no such host"
+        licensed.answers["ProxyHealth"] = {**HEALTHY, "health": "unreachable", "report": why}
+        seen = render(sydney())
+        by_type = {each["type"]: each for each in seen["conditions"]}
         health = by_type["ProxyHealthy"]
         assert (health["status"], health["reason"]) == ("False", "Unreachable")
+        assert health["message"] == f"Coderd reports the proxy as unreachable: {why}"
+        assert seen["summary"]["report"] == why
 
     def test_the_summary_and_the_conditions_hold_no_token(self, licensed: Recorder) -> None:
         seen = render(sydney(display_name="Sydney"))

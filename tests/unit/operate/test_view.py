@@ -104,7 +104,7 @@ def marked(mark: Markers) -> Report:
                 daemons=number(),
             ),
         ),
-        proxies=(ProxySummary(name=word(), health=word(), version=word()),),
+        proxies=(ProxySummary(name=word(), health=word(), version=word(), report=word()),),
     )
 
 

@@ -51,7 +51,7 @@ class SimulatedCoderd:
 
     def health(self) -> str:
         (only,) = self.state.records.proxies.values()
-        return proxies.health(self.state, only)
+        return proxies.health(self.state, only).status
 
 
 def body(**fields: Any) -> Body:

@@ -217,6 +217,27 @@ def test_one_message_a_namespace_without_a_network_policy() -> None:
     assert len(judge("network-policy", resources).messages) == 1
 
 
+def test_W2_a_policy_of_coderd_does_not_guard_the_proxies_beside_it() -> None:
+    proxy = compliant.deployment(compliant.container("wsproxy", "server"), name="sydney-proxy")
+    labels = proxy.props["spec"]["template"]["metadata"]["labels"]
+    labels["app.kubernetes.io/name"] = "coder-workspace-proxy"
+    policy = compliant.network_policy()
+    policy.props["spec"]["podSelector"] = {"matchLabels": {"app.kubernetes.io/name": "coder"}}
+    beside = {"coderd": compliant.deployment(), "proxy": proxy, "policy": policy}
+    (message,) = judge("network-policy", beside).messages
+    assert '"proxy": spec.template.metadata.labels: ' in message
+
+    own = compliant.network_policy()
+    own.props["spec"]["podSelector"] = {"matchLabels": dict(labels)}
+    assert not judge("network-policy", {**beside, "own": own}).messages
+
+
+def test_daemons_have_no_port_that_a_network_policy_could_guard() -> None:
+    policy = compliant.network_policy()
+    policy.props["spec"]["podSelector"] = {"matchLabels": {"app.kubernetes.io/name": "other"}}
+    assert not judge("network-policy", {"it": compliant.daemons(), "policy": policy}).messages
+
+
 def test_E3_grace_counts_as_entitled_and_nothing_is_said_before_coderd_answered() -> None:
     need = {"key": compliant.key()}
     grace = compliant.entitlements(external_provisioner_daemons="grace_period")
