@@ -125,7 +125,8 @@ def _not_entitled(request: Request, status: int, _: ErrorBody) -> CoderdError:
 
 
 def _not_empty(request: Request, status: int, error: ErrorBody) -> CoderdError:
-    kinds = r"\b\d+ (?:workspace|template|member|group|provisioner key)s?\b"
+    # v2.20 passes on the database's sentence, which also names what there is none of.
+    kinds = r"\b[1-9]\d* (?:workspace|template|member|group|provisioner key)s?\b"
     contents = tuple(re.findall(kinds, error.detail))
     # coderd counts nothing if the user may read the organization but not delete it.
     if not contents:
@@ -244,6 +245,7 @@ _ROWS = (
     _Row(500, _forbidden, detail=r"rbac: forbidden"),
     _Row(500, _duplicate_license, detail=r"licenses_jwt_key"),
     _Row(500, _not_empty, r"^Error deleting organization\.$"),
+    _Row(500, _not_empty, detail=r"pq: cannot delete organization: organization has \d"),
     _Row(500, _conflict, detail=r"duplicate key value violates unique constraint"),
     _Row(500, _server_fault, r"^(An internal server error occurred|Internal error)"),
     _Row(500, _server_fault, r"^(Failed|Unable) to "),

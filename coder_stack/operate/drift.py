@@ -44,7 +44,7 @@ class DriftCheck:
     empty: bool = False
     """Whether the state has no resources: the stack was destroyed, or never deployed."""
     repairs: tuple[str, ...] = ()
-    """URNs that the update would change, without those that ignore rules cover."""
+    """URNs to update, or only to record as they are; without those that ignore rules cover."""
     left_out: tuple[str, ...] = ()
     """Clusters that did not answer; an update must leave them out, too."""
     repair_first: tuple[str, ...] = ()
@@ -73,7 +73,9 @@ def check_drift(stack: StackEngine) -> DriftCheck:
         # It may be the half-done work of an update that has started since.
         stack.raise_if_locked()
     ignored = ignore_rules.ignored_urns(settings.ignore, run, now.date())
-    repairs = tuple(urn for urn in run.planned if urn not in ignored)
+    # What a refresh alone repairs is a target as well: newer engines refresh nothing else.
+    counted = (each.urn for each in report.resources if each.ignored_by is None)
+    repairs = tuple(urn for urn in dict.fromkeys((*run.planned, *counted)) if urn not in ignored)
     return DriftCheck(
         report,
         settings,

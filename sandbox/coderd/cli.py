@@ -30,7 +30,7 @@ def coderd(
     fresh: Annotated[bool, typer.Option("--fresh", help="Start without a first user.")] = False,
     faults: Annotated[Path | None, typer.Option(help="JSON file with faults to inject.")] = None,
     state: Annotated[Path | None, typer.Option(help="JSON file to keep the state in.")] = None,
-    version: Annotated[str, typer.Option(help="Version to report.")] = "",
+    version: Annotated[str, typer.Option(help="Version to report, and to answer as.")] = "",
     api_rate_limit: Annotated[int, typer.Option(help="Per minute; negative: no limit.")] = 512,
 ) -> None:
     """Run the simulated coderd. The first line on stdout is {"url": …, "token": …}."""

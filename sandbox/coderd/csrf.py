@@ -37,6 +37,6 @@ def refusal(ctx: RequestContext) -> HttpResponse | None:
         return None
     if ctx.headers.get(auth.PSK_HEADER) or ctx.headers.get(auth.KEY_HEADER):
         return None
-    if ctx.headers.get("authorization", "").lower().startswith("bearer "):
+    if auth.bearer(ctx):
         return None
     return plain(400, _MISMATCH if header else _BROKEN)

@@ -1,4 +1,7 @@
-"""One server of each kind per run, started when the first test asks for it."""
+"""One server of each kind per run, started when the first test asks for it.
+
+The simulation answers as the version of the real servers does (sandbox/coderd/rules/versions.py).
+"""
 
 import contextlib
 import os
@@ -7,7 +10,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from sandbox.toolchain.chosen import servers_of
+from sandbox.toolchain.chosen import chosen_catalogue, servers_of
 from tests.contract import postgres, servers
 from tests.contract.servers import Server
 
@@ -54,7 +57,8 @@ class Pool:
         return self._running[name]
 
     def _starters(self) -> dict[str, Callable[[], AbstractContextManager[Server]]]:
-        bare = ("--fresh", "--unlicensed")
+        version = chosen_catalogue(os.environ)["coder-agpl"].version
+        bare = ("--fresh", "--unlicensed", "--version", f"v{version}+simulated")
         return {
             SIMULATED: lambda: servers.simulated(*bare),
             SIMULATED_AGPL: lambda: servers.simulated(

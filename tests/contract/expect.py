@@ -4,9 +4,13 @@ from typing import Any
 
 import httpx
 
+from sandbox.coderd.rules.versions import CHALLENGE
+from tests.contract.servers import Server
+
 NOT_FOUND = "Resource not found or you do not have access to this resource"
 SIGNED_OUT = "You are signed out or your session has expired. Please sign in again to continue."
 NO_ROUTE = "Route not found."
+NO_USER = '"user" must be an existing uuid or username.'
 JSON_TYPE = "application/json; charset=utf-8"
 
 
@@ -46,3 +50,13 @@ def data(answer: httpx.Response, status: int = 200) -> Any:
     assert answer.text.endswith("\n")
     assert "\t" not in answer.text
     return answer.json()
+
+
+def challenge(server: Server, answer: httpx.Response, description: str) -> None:
+    """A 401 says how to sign in, and what is wrong with the token."""
+    metadata = f"{server.url}/.well-known/oauth-protected-resource"
+    expected = (
+        f'Bearer realm="coder", error="invalid_token", error_description="{description}", '
+        f'resource_metadata="{metadata}"'
+    )
+    assert answer.headers.get("www-authenticate") == (expected if server.has(CHALLENGE) else None)

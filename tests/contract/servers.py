@@ -23,6 +23,7 @@ from pydantic import SecretStr
 from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.connection import Connection
 from sandbox.coderd import server as simulation
+from sandbox.coderd.rules import versions
 from sandbox.coderd.rules.state import ServerFlags
 from tests.contract.postgres import Postgres
 from tests.ending import end_with_this_run
@@ -60,7 +61,7 @@ class Server:
     name: str
     url: str
     simulated: bool
-    version: tuple[int, ...] = ()
+    version: str = ""
     organization_id: str = ""
     owner_token: str = ""
     member_token: str = ""
@@ -93,6 +94,10 @@ class Server:
     def member(self, method: str, path: str, **options: Any) -> httpx.Response:
         """As an ordinary member of the default organization."""
         return self.api(method, path, self.member_token, **options)
+
+    def has(self, change: versions.Change) -> bool:
+        """Whether its version has a change that the contract knows."""
+        return versions.has(self.version, change)
 
     def typed_client(self) -> Coderd:
         """The program's own client, as the owner."""
@@ -151,6 +156,7 @@ def licensed(**settings: Any) -> Iterator[Server]:
             added = server.call("POST", "/_sim/users", json={"username": "member"}).json()
             server.member_token = added["token"]
             server.organization_id = server.owner("GET", "/organizations/default").json()["id"]
+            server.version = server.api("GET", "/buildinfo").json()["version"]
             yield server
 
 
@@ -221,8 +227,7 @@ def _bootstrapped(server: Server) -> Server:
     )
     assert added.status_code == 201, added.text
     server.member_token = _log_in(server, MEMBER)
-    version = server.api("GET", "/buildinfo").json()["version"]
-    server.version = tuple(int(part) for part in version.lstrip("v").split("+")[0].split(".")[:3])
+    server.version = server.api("GET", "/buildinfo").json()["version"]
     return server
 
 

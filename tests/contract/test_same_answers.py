@@ -74,7 +74,6 @@ LEFT_OUT = (
 )
 BODIES = ("", "{", "null", "[]", '"x"', "{}", '{"a":1', '{"a":1}}', '{"a" 1}', '{"a":1,}', "[1,2")
 COMPARED = ("content-type", "www-authenticate", "x-ratelimit-limit", "x-content-type-options")
-NEWER = ("aibridge", "task_batch_actions", "boundary", "ai_governance_user_limit")
 PAIRS = {"enterprise": (SIMULATED, REAL), "agpl": (SIMULATED_AGPL, REAL_AGPL)}
 
 
@@ -91,7 +90,6 @@ def seen(server: Server, answer: httpx.Response) -> dict[str, object]:
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:\d\d)", "<time>", text)
     text = re.sub(r"\b[0-9A-Za-z]{10}-[0-9A-Za-z]{22}\b", "<token>", text)
     text = re.sub(r'"(version|provisioner_api_version)":"[^"]*"', r'"\1":"<version>"', text)
-    text = re.sub(rf'"({"|".join(NEWER)})":\{{[^}}]*\}},', "", text)
     text = re.sub(r'"actual":\d+', '"actual":<count>', text)
     headers = {name: answer.headers.get(name) for name in COMPARED}
     challenge = headers["www-authenticate"]

@@ -8,6 +8,7 @@ import pytest
 
 from sandbox.coderd.rules import features
 from sandbox.coderd.rules.license_key import LicenseTerms, issue, private_key
+from sandbox.coderd.rules.versions import lists_feature
 from tests.contract import expect
 from tests.contract.servers import Server
 
@@ -21,13 +22,6 @@ FORBIDDEN_DETAIL = (
     "You don't have permission to view this content. If you believe this is a mistake, please "
     "contact your administrator or try signing in with different credentials."
 )
-# Feature names and the version that brought them.
-NEWER_FEATURES = {
-    "aibridge": (2, 27),
-    "task_batch_actions": (2, 28),
-    "boundary": (2, 28),
-    "ai_governance_user_limit": (2, 28),
-}
 
 
 def foreign_license() -> str:
@@ -154,8 +148,7 @@ class TestEntitlements:
 
     def test_every_feature_is_there_and_off(self, enterprise: Server) -> None:
         shown = enterprise.api("GET", "/entitlements").json()["features"]
-        since = {name: NEWER_FEATURES.get(name, (0,)) for name in features.NAMES}
-        known = {name for name, version in since.items() if enterprise.version >= version}
+        known = {name for name in features.NAMES if lists_feature(enterprise.version, name)}
         assert set(shown) == known
         for name, feature in shown.items():
             off = {"entitlement": "not_entitled", "enabled": False}

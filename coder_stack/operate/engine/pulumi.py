@@ -173,8 +173,9 @@ class StackEngine:
     def up(self, *, targets: Iterable[str]) -> EngineRun:
         """Refresh and update only these URNs.
 
-        The engine refreshes and updates a resource before it refreshes those that depend on it. The
-        stack itself is always a target: without any target the engine would update everything.
+        The engine refreshes and updates a resource before it refreshes those that depend on it. An
+        older one (v3.220) refreshes and records all other resources too. The stack itself is always
+        a target: without any target the engine would update everything.
         """
         options = chain.from_iterable(("--target", urn) for urn in (_STACK_URN, *targets))
         return self._operation("up", "--yes", "--skip-preview", *options)

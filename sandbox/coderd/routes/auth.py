@@ -7,6 +7,7 @@ from sandbox.coderd.request_context import RequestContext
 from sandbox.coderd.router import Guard
 from sandbox.coderd.rules import features, organizations, provisioner_keys, proxies, sessions, users
 from sandbox.coderd.rules.refusal import RefusalError
+from sandbox.coderd.rules.versions import BEARER, CHALLENGE, USER_AFTER_ROUTE
 
 SESSION_HEADER = "Coder-Session-Token"
 KEY_HEADER = "Coder-Provisioner-Daemon-Key"
@@ -17,15 +18,20 @@ WARNING_HEADER = "X-Coder-Entitlements-Warning"
 
 def presented_token(ctx: RequestContext) -> str:
     """Return the session token from the cookie, else from the query or a header."""
-    bearer = ctx.headers.get("authorization", "")
     return (
         ctx.cookies.get(sessions.SESSION_COOKIE)
         or ctx.query.get(sessions.SESSION_COOKIE)
         or ctx.headers.get(SESSION_HEADER)
-        or (bearer[7:] if bearer.lower().startswith("bearer ") else "")
-        or ctx.query.get("access_token")
+        or bearer(ctx)
+        or (ctx.query.get("access_token") if ctx.state.has(BEARER) else "")
         or ""
     )
+
+
+def bearer(ctx: RequestContext) -> str:
+    """Return the token of an `Authorization: Bearer`; empty without one."""
+    scheme, _, token = ctx.headers.get("authorization", "").partition(" ")
+    return token if scheme.lower() == "bearer" and ctx.state.has(BEARER) else ""
 
 
 def signed_in(ctx: RequestContext) -> None:
@@ -33,6 +39,8 @@ def signed_in(ctx: RequestContext) -> None:
     try:
         ctx.known_actor = sessions.authenticate(ctx.state, presented_token(ctx))
     except RefusalError as refusal:
+        if not ctx.state.has(CHALLENGE):
+            raise
         challenge = _challenge(ctx, refusal)
         headers = (*refusal.headers, ("WWW-Authenticate", challenge))
         raise RefusalError(
@@ -54,6 +62,12 @@ def maybe_signed_in(ctx: RequestContext) -> None:
 def user_of_path(ctx: RequestContext) -> None:
     """Require a `{user}` in the path that the actor may see."""
     ctx.known_user = users.find_user(ctx.state, ctx.actor, ctx.params["user"])
+
+
+def user_before_route(ctx: RequestContext) -> None:
+    """Require the `{user}` for unknown routes and methods too, as old versions do."""
+    if not ctx.state.has(USER_AFTER_ROUTE):
+        user_of_path(ctx)
 
 
 def organization_of_path(ctx: RequestContext) -> None:

@@ -12,7 +12,8 @@ from sandbox.coderd.rules.go_text import parse_bool, parse_duration, parse_int32
 from sandbox.coderd.rules.identifiers import as_uuid
 from sandbox.coderd.rules.refusal import FieldFault, RefusalError
 
-_PARAMETERS = ("limit", "ids", "tags", "offline", "status", "max_age")
+_BY_STATUS = ("offline", "status", "max_age")
+_PARAMETERS = ("limit", "ids", "tags", *_BY_STATUS)
 _STATUSES = ("offline", "idle", "busy")
 _T = TypeVar("_T")
 
@@ -35,8 +36,10 @@ class _Reader:
             return default
 
 
-def read_filter(query: QueryParams) -> Filter:
+def read_filter(query: QueryParams, *, by_status: bool = True) -> Filter:
     """Return the filter of a query, or refuse with all invalid parameters."""
+    unknown = [n for n in query if n not in _PARAMETERS or (n in _BY_STATUS and not by_status)]
+    query = QueryParams([each for each in query.multi_items() if each[0] not in unknown])
     reader = _Reader(query)
     limit = reader.read("limit", "must be a valid 32-bit positive integer", _positive, 50)
     ids = reader.read("ids", "has invalid values", _identifiers, ())
@@ -46,9 +49,7 @@ def read_filter(query: QueryParams) -> Filter:
     duration = "must be a valid duration (e.g., '24h', '30m', '1h30m')"
     max_age = reader.read("max_age", duration, _duration, timedelta())
     reader.faults.extend(
-        FieldFault(name, f"{quoted(name)} is not a valid query param")
-        for name in query
-        if name not in _PARAMETERS
+        FieldFault(name, f"{quoted(name)} is not a valid query param") for name in unknown
     )
     if reader.faults:
         raise RefusalError(400, "Invalid query parameters.", faults=tuple(reader.faults))

@@ -12,6 +12,7 @@ from sandbox.coderd.rules import daemons
 from sandbox.coderd.rules.go_text import quoted, timestamp
 from sandbox.coderd.rules.records import DaemonRow
 from sandbox.coderd.rules.refusal import RefusalError, not_found
+from sandbox.coderd.rules.versions import DAEMON_STATUS_FILTER
 
 _DAEMONS = "/organizations/{organization}/provisionerdaemons"
 
@@ -41,7 +42,10 @@ def list_daemons(ctx: RequestContext) -> HttpResponse:
     if not ctx.actor.may_read_provisioner_jobs(organization.id):
         raise not_found()
     rows: list[object] = []
-    for daemon in daemons.list_daemons(state, organization, read_filter(ctx.query)):
+    by_status = state.has(DAEMON_STATUS_FILTER)
+    for daemon in daemons.list_daemons(
+        state, organization, read_filter(ctx.query, by_status=by_status)
+    ):
         known = {
             "key_name": daemons.key_name(state, daemon),
             "status": daemons.status(state, daemon),

@@ -5,6 +5,7 @@ from sandbox.coderd.responses import HttpResponse, as_json
 from sandbox.coderd.router import Router
 from sandbox.coderd.rules.features import FeatureGrant
 from sandbox.coderd.rules.go_text import timestamp
+from sandbox.coderd.rules.versions import lists_feature
 
 
 def add_routes(router: Router) -> None:
@@ -18,7 +19,11 @@ def show_entitlements(ctx: RequestContext) -> HttpResponse:
     return as_json(
         200,
         {
-            "features": {name: to_json(known.features[name]) for name in sorted(known.features)},
+            "features": {
+                name: to_json(feature)
+                for name, feature in sorted(known.features.items())
+                if lists_feature(ctx.state.flags.version, name)
+            },
             "warnings": list(known.warnings),
             "errors": list(known.errors),
             "has_license": known.has_license,

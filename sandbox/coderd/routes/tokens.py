@@ -8,6 +8,8 @@ from sandbox.coderd.rules import body, scopes, sessions, tokens
 from sandbox.coderd.rules.go_text import parse_bool, timestamp
 from sandbox.coderd.rules.records import ApiKeyRow
 from sandbox.coderd.rules.refusal import RBAC_FORBIDDEN, RefusalError
+from sandbox.coderd.rules.state import CoderdState
+from sandbox.coderd.rules.versions import SCOPE_LIST
 
 
 def add_routes(router: Router) -> None:
@@ -47,25 +49,26 @@ def list_tokens(ctx: RequestContext) -> HttpResponse:
         everybody = False
     found = tokens.list_tokens(ctx.state, ctx.actor, ctx.user, everybody=everybody)
     users = ctx.state.records.users
-    items = [to_json(key) | {"username": users[key.user_id].username} for key in found]
+    items = [to_json(ctx.state, key) | {"username": users[key.user_id].username} for key in found]
     return as_json(200, items or None)
 
 
 def token_config(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/keys/tokens/tokenconfig, in nanoseconds."""
-    longest = tokens.longest_lifetime(ctx.user)
+    longest = tokens.longest_lifetime(ctx.state, ctx.user)
     return as_json(200, {"max_token_lifetime": int(longest.total_seconds()) * 10**9})
 
 
 def token_by_name(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/keys/tokens/{name}."""
     found = tokens.token_by_name(ctx.state, ctx.actor, ctx.user, ctx.params["name"])
-    return as_json(200, to_json(found))
+    return as_json(200, to_json(ctx.state, found))
 
 
 def key_by_id(ctx: RequestContext) -> HttpResponse:
     """Handle GET …/keys/{id}."""
-    return as_json(200, to_json(tokens.key_by_id(ctx.state, ctx.actor, ctx.params["keyid"])))
+    found = tokens.key_by_id(ctx.state, ctx.actor, ctx.params["keyid"])
+    return as_json(200, to_json(ctx.state, found))
 
 
 def delete_key(ctx: RequestContext) -> HttpResponse:
@@ -74,8 +77,9 @@ def delete_key(ctx: RequestContext) -> HttpResponse:
     return HttpResponse(204)
 
 
-def to_json(key: ApiKeyRow) -> dict[str, object]:
+def to_json(state: CoderdState, key: ApiKeyRow) -> dict[str, object]:
     """Return an API key as the API does, without its secret."""
+    lists = state.has(SCOPE_LIST)
     return {
         "id": key.id,
         "user_id": key.user_id,
@@ -85,8 +89,8 @@ def to_json(key: ApiKeyRow) -> dict[str, object]:
         "updated_at": timestamp(key.updated_at),
         "login_type": key.login_type,
         "scope": scopes.legacy_name(key.scopes),
-        "scopes": list(key.scopes),
+        **({"scopes": list(key.scopes)} if lists else {}),
         "token_name": key.token_name,
         "lifetime_seconds": key.lifetime_seconds,
-        "allow_list": [dict(entry) for entry in key.allow_list],
+        **({"allow_list": [dict(entry) for entry in key.allow_list]} if lists else {}),
     }

@@ -8,13 +8,15 @@ from sandbox.coderd.rules import body, permissions, sessions, users
 from sandbox.coderd.rules.go_text import timestamp
 from sandbox.coderd.rules.records import UserRow
 from sandbox.coderd.rules.refusal import RefusalError
+from sandbox.coderd.rules.state import CoderdState
+from sandbox.coderd.rules.versions import EMPTY_FIELDS_LEFT_OUT
 
 _COOKIE_ATTRIBUTES = "Path=/; HttpOnly; SameSite=Lax"
 
 
 def add_routes(router: Router) -> None:
     """Add the routes below /users, except API keys."""
-    router.mount("/users/{user}", auth.signed_in)
+    router.mount("/users/{user}", auth.signed_in, auth.user_before_route)
     router.add("GET", "/users/first", first_user)
     router.add("POST", "/users/first", create_first_user)
     router.add("POST", "/users/login", log_in)
@@ -61,43 +63,49 @@ def log_out(ctx: RequestContext) -> HttpResponse:
 def create_user(ctx: RequestContext) -> HttpResponse:
     """Handle POST /users."""
     request = body.read(ctx.body, users.NEW_USER)
-    return as_json(201, to_json(users.create_user(ctx.state, ctx.actor, request)))
+    return as_json(201, to_json(ctx.state, users.create_user(ctx.state, ctx.actor, request)))
 
 
 def list_users(ctx: RequestContext) -> HttpResponse:
     """Handle GET /users, without search or paging."""
     visible = [u for u in ctx.state.records.users.values() if ctx.actor.may_read_user(u)]
-    return as_json(200, {"users": [to_json(user) for user in visible], "count": len(visible)})
+    return as_json(
+        200, {"users": [to_json(ctx.state, user) for user in visible], "count": len(visible)}
+    )
 
 
 def show_user(ctx: RequestContext) -> HttpResponse:
     """Handle GET /users/{user}."""
-    return as_json(200, to_json(ctx.user))
+    return as_json(200, to_json(ctx.state, ctx.user))
 
 
 def suspend(ctx: RequestContext) -> HttpResponse:
     """Handle PUT /users/{user}/status/suspend."""
-    return as_json(200, to_json(users.set_status(ctx.state, ctx.actor, ctx.user, "suspended")))
+    changed = users.set_status(ctx.state, ctx.actor, ctx.user, "suspended")
+    return as_json(200, to_json(ctx.state, changed))
 
 
 def activate(ctx: RequestContext) -> HttpResponse:
     """Handle PUT /users/{user}/status/activate."""
-    return as_json(200, to_json(users.set_status(ctx.state, ctx.actor, ctx.user, "active")))
+    changed = users.set_status(ctx.state, ctx.actor, ctx.user, "active")
+    return as_json(200, to_json(ctx.state, changed))
 
 
-def to_json(user: UserRow) -> dict[str, object]:
-    """Return a user as the API does, without an empty name."""
-    name: dict[str, object] = {"name": user.name} if user.name else {}
+def to_json(state: CoderdState, user: UserRow) -> dict[str, object]:
+    """Return a user as the API does; nobody has a picture or a theme."""
+    complete = not state.has(EMPTY_FIELDS_LEFT_OUT)
     return {
         "id": user.id,
         "username": user.username,
-        **name,
+        **({"avatar_url": ""} if complete else {}),
+        **({"name": user.name} if complete or user.name else {}),
         "email": user.email,
         "created_at": timestamp(user.created_at),
         "updated_at": timestamp(user.updated_at),
         "last_seen_at": timestamp(user.last_seen_at),
         "status": user.status,
         "login_type": user.login_type,
+        **({"theme_preference": ""} if complete else {}),
         "organization_ids": list(user.organizations),
         "roles": [
             {"name": role, "display_name": permissions.SITE_ROLES.get(role, role)}

@@ -7,6 +7,7 @@ from sandbox.coderd.rules.permissions import Actor
 from sandbox.coderd.rules.records import OrganizationRow
 from sandbox.coderd.rules.refusal import RBAC_FORBIDDEN, FieldFault, RefusalError, not_found
 from sandbox.coderd.rules.state import CoderdState
+from sandbox.coderd.rules.versions import CONTENTS_COUNTED
 
 _NAMES = (
     Field("display_name", tags=("omitempty", "organization_display_name")),
@@ -106,12 +107,15 @@ def delete_organization(state: CoderdState, actor: Actor, organization: Organiza
     """Mark as deleted, unless something besides its first member is left in it; repeatable."""
     if organization.is_default:
         raise RefusalError(400, "Default organization cannot be deleted.")
-    blockers = _contents(state, organization) if not organization.deleted else []
+    counts = _contents(state, organization) if not organization.deleted else {}
+    blockers = [f"{n} {what}{'s' * (n > 1)}" for what, n in counts.items() if n > 0]
     allowed = actor.may_manage_organization(organization.id)
-    if not allowed and not actor.may_read_workspaces(organization.id):
+    counted = state.has(CONTENTS_COUNTED)
+    if not allowed and not (counted and actor.may_read_workspaces(organization.id)):
         # coderd cannot count the contents for this actor, and returns the database's error.
-        detail = f"delete organization: execute transaction: delete organization: {RBAC_FORBIDDEN}"
-        raise RefusalError(500, "Internal error deleting organization.", detail)
+        raise _undeleted(RBAC_FORBIDDEN)
+    if blockers and not counted:
+        raise _undeleted(f"pq: cannot delete organization: {_as_trigger_says(counts)}")
     if blockers or not allowed:
         detail = f"This organization has {', '.join(blockers)} that must be deleted first."
         raise RefusalError(500, "Error deleting organization.", detail)
@@ -127,7 +131,20 @@ def by_name(state: CoderdState, name: str) -> OrganizationRow | None:
     return None
 
 
-def _contents(state: CoderdState, organization: OrganizationRow) -> list[str]:
+def _undeleted(why: str) -> RefusalError:
+    detail = f"delete organization: execute transaction: delete organization: {why}"
+    return RefusalError(500, "Internal error deleting organization.", detail)
+
+
+def _as_trigger_says(counts: dict[str, int]) -> str:
+    """Return what the database's trigger says; it looks for members last."""
+    workspaces, keys = counts["workspace"], counts["provisioner key"]
+    what = f"{workspaces} workspaces, 0 templates, and {keys} provisioner keys"
+    what = what if workspaces or keys else f"{counts['member']} members"
+    return f"organization has {what} that must be deleted first"
+
+
+def _contents(state: CoderdState, organization: OrganizationRow) -> dict[str, int]:
     records = state.records
     rows = {
         "workspace": [w.organization_id for w in records.workspaces.values()],
@@ -136,7 +153,7 @@ def _contents(state: CoderdState, organization: OrganizationRow) -> list[str]:
     }
     counts = {what: ids.count(organization.id) for what, ids in rows.items()}
     counts["member"] -= 1
-    return [f"{n} {what}{'s' * (n > 1)}" for what, n in counts.items() if n > 0]
+    return counts
 
 
 def _lookup(state: CoderdState, reference: str) -> OrganizationRow | None:

@@ -6,10 +6,11 @@ coderd refreshes its entitlements by a timer, which `refresh_if_due` simulates.
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sandbox.coderd.rules import identifiers
+from sandbox.coderd.rules import identifiers, versions
 from sandbox.coderd.rules.clock import MovableClock
 from sandbox.coderd.rules.entitlements import EntitlementSet, compute, nothing
 from sandbox.coderd.rules.records import OrganizationRow, Records
+from sandbox.coderd.rules.versions import Change
 
 ENTITLEMENTS_INTERVAL = timedelta(minutes=10)
 VERSION = "v2.30.0+simulated"
@@ -43,6 +44,10 @@ class CoderdState:
     def now(self) -> datetime:
         """Return the simulation's time."""
         return self.clock.now()
+
+    def has(self, change: Change) -> bool:
+        """Return whether the reported version has a change."""
+        return versions.has(self.flags.version, change)
 
     def refresh_entitlements(self) -> None:
         """Compute the entitlements from the stored licenses.

@@ -10,6 +10,7 @@ from sandbox.coderd.rules.permissions import Actor
 from sandbox.coderd.rules.records import ApiKeyRow, UserRow
 from sandbox.coderd.rules.refusal import RBAC_FORBIDDEN, FieldFault, RefusalError, not_found
 from sandbox.coderd.rules.state import CoderdState
+from sandbox.coderd.rules.versions import OWNER_LIFETIME, SCOPE_LIST
 
 NEW_TOKEN = RequestType(
     "CreateTokenRequest",
@@ -27,15 +28,16 @@ LONGEST = timedelta(hours=876600)
 _NANOSECONDS = 1_000_000_000
 
 
-def longest_lifetime(user: UserRow) -> timedelta:
+def longest_lifetime(state: CoderdState, user: UserRow) -> timedelta:
     """Return the maximum lifetime of a user's token."""
-    return LONGEST_FOR_OWNERS if permissions.OWNER in user.roles else LONGEST
+    limited = permissions.OWNER in user.roles and state.has(OWNER_LIFETIME)
+    return LONGEST_FOR_OWNERS if limited else LONGEST
 
 
 def create_token(state: CoderdState, actor: Actor, user: UserRow, body: Body) -> str:
     """Create a token for `user`, and return its secret."""
-    lifetime = _lifetime(user, body.number("lifetime"))
-    wanted = _scopes(body)
+    lifetime = _lifetime(state, user, body.number("lifetime"))
+    wanted = _scopes(body) if state.has(SCOPE_LIST) else _single_scope(body)
     name = body.text("token_name") or f"token-{random_text(8).lower()}"
     if not actor.may_use_keys_of(user.id):
         raise RefusalError(500, "Failed to create API key.", f"insert API key: {RBAC_FORBIDDEN}")
@@ -94,15 +96,17 @@ def delete_key(state: CoderdState, actor: Actor, key_id: str) -> None:
     del state.records.api_keys[key_by_id(state, actor, key_id).id]
 
 
-def _lifetime(user: UserRow, nanoseconds: int) -> timedelta:
+def _lifetime(state: CoderdState, user: UserRow, nanoseconds: int) -> timedelta:
     """Return the lifetime; the default is not checked against the maximum."""
     if nanoseconds == 0:
         return DEFAULT_LIFETIME
-    longest = longest_lifetime(user)
+    longest = longest_lifetime(state, user)
     if nanoseconds < 0:
         raise _bad_lifetime("lifetime must be positive number greater than 0")
-    if nanoseconds > int(longest.total_seconds()) * _NANOSECONDS:
-        limit = duration_string(int(longest.total_seconds()))
+    seconds = int(longest.total_seconds())
+    if nanoseconds > seconds * _NANOSECONDS:
+        new = state.has(OWNER_LIFETIME)
+        limit = duration_string(seconds) if new else str(seconds * _NANOSECONDS)
         raise _bad_lifetime(f"lifetime must be less than {limit}")
     return timedelta(microseconds=nanoseconds / 1000)
 
@@ -123,6 +127,15 @@ def _scopes(body: Body) -> list[str]:
         if not entry.get("type") or not entry.get("id"):
             raise RefusalError(400, "Failed to create API key.", "invalid allow_list entry")
     return wanted
+
+
+def _single_scope(body: Body) -> list[str]:
+    """Return the scope of a version that knows two of them, and no list."""
+    single = body.text("scope") or "all"
+    if single not in scopes.LEGACY:
+        detail = f"invalid API key scope: {quoted(single)}"
+        raise RefusalError(500, "Failed to create API key.", detail)
+    return [scopes.LEGACY[single]]
 
 
 def _bad_lifetime(detail: str) -> RefusalError:

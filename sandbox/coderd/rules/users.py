@@ -16,6 +16,7 @@ from sandbox.coderd.rules.permissions import Actor
 from sandbox.coderd.rules.records import UserRow
 from sandbox.coderd.rules.refusal import FieldFault, RefusalError
 from sandbox.coderd.rules.state import CoderdState
+from sandbox.coderd.rules.versions import PASSWORD_MESSAGE
 
 FIRST_USER = RequestType(
     "CreateFirstUserRequest",
@@ -85,7 +86,7 @@ def create_first_user(state: CoderdState, body: Body) -> UserRow:
     """Create the owner, once, and refresh entitlements."""
     if state.records.users:
         raise RefusalError(409, "The initial user has already been created.")
-    _require_good_password(body.text("password"))
+    _require_good_password(state, body.text("password"))
     if body.flag("trial") and state.flags.enterprise:
         detail = "the simulated coderd does not ask for trial licenses"
         raise RefusalError(500, "Failed to generate trial", detail)
@@ -138,7 +139,7 @@ def create_user(state: CoderdState, actor: Actor, body: Body) -> UserRow:
     taken |= {u.email.lower() for u in state.records.users.values()}
     if {body.text("username").lower(), body.text("email").lower()} & taken:
         raise RefusalError(409, "User already exists.")
-    _require_good_password(body.text("password"))
+    _require_good_password(state, body.text("password"))
     if not actor.may_manage_users():
         raise RefusalError(403, "You are not authorized to create users.")
     account = NewAccount(
@@ -198,6 +199,8 @@ def _organizations_of(state: CoderdState, body: Body) -> list[str]:
     return ids
 
 
-def _require_good_password(password: str) -> None:
+def _require_good_password(state: CoderdState, password: str) -> None:
     if fault := names.password_fault(password):
-        raise RefusalError(400, "Password is invalid", faults=(FieldFault("password", fault),))
+        new = state.has(PASSWORD_MESSAGE)
+        message = "Password is invalid" if new else "Password not strong enough!"
+        raise RefusalError(400, message, faults=(FieldFault("password", fault),))

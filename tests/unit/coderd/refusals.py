@@ -26,6 +26,11 @@ FORBIDDEN = "unauthorized: rbac: forbidden"
 RBAC = message("An internal server error occurred.", FORBIDDEN)
 UNDELETED = "Error deleting organization."
 HOLDS = "This organization has {} that must be deleted first."
+OLD = (
+    "delete organization: execute transaction: delete organization: pq: cannot delete "
+    "organization: organization has 0 workspaces, 0 templates, and 1 provisioner keys that must be "
+    "deleted first"
+)
 UNIQUE = 'pq: duplicate key value violates unique constraint "'
 BAD = "Invalid license"
 CSRF = b"Something is wrong with your CSRF token.\n"
@@ -124,6 +129,7 @@ REFUSALS: list[tuple[str, int, object, type[CoderdError]]] = [
     ),
     ("delete_organization", 500, message(UNDELETED, HOLDS.format("1 template")), NotEmpty),
     ("delete_organization", 500, message(UNDELETED, HOLDS.format("")), ForbiddenByRole),
+    ("delete_organization", 500, message("Internal error deleting organization.", OLD), NotEmpty),
     ("delete_organization", 500, message("Internal error deleting …", FORBIDDEN), ForbiddenByRole),
     ("delete_organization", 404, message(GONE), NotFound),
     # 5. licenses

@@ -24,6 +24,7 @@ DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SERVICE = "kubernetes:core/v1:Service"
 SECRET = "kubernetes:core/v1:Secret"
 KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
+ENTITLEMENTS = "pulumi-python:dynamic/coder:Entitlements"
 
 
 def drifted(name: str = "it") -> EngineRun:
@@ -109,6 +110,20 @@ def test_D3_what_a_rule_covers_is_left_out_of_the_repair() -> None:
     rule = {"resource": "*::scaled", "reason": "the autoscaler's", "until": "2999-12-31"}
     scaled = step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a", name="scaled")
     found = read_events([scaled, step("update", DEPLOYMENT, {"a": 1}, {"a": 2}, "a")])
+    found.project = "coder-stack"
+    found.config = {"coder-stack:drift": json.dumps({"ignore": [rule]})}
+    stack = Scripted([found, EngineRun()])
+    assert run(stack).repaired
+    assert stack.done == ["check", "up it", "check"]
+
+
+def test_D3_what_a_refresh_alone_repairs_is_a_target_unless_a_rule_covers_it() -> None:
+    """Pulumi v3.220 refreshes everything in a targeted update, v3.259 refreshes only targets."""
+    rule = {"resource": "*::known", "reason": "told us", "until": "2999-12-31"}
+    recorded, now = {"stale": True}, {"stale": False}
+    found = read_events(
+        [step("refresh", ENTITLEMENTS, recorded, now, "stale", name=n) for n in ("it", "known")]
+    )
     found.project = "coder-stack"
     found.config = {"coder-stack:drift": json.dumps({"ignore": [rule]})}
     stack = Scripted([found, EngineRun()])
@@ -280,27 +295,6 @@ def test_D3_an_update_that_failed_is_an_error_if_nothing_new_is_found() -> None:
     assert (report.result, report.repaired) == ("error", True)
     assert [each.left_because for each in report.resources] == ["The repair failed."]
     assert stack.done == ["check", "up it", "check"]
-
-
-@pytest.mark.parametrize(
-    ("type_", "changed", "counted"),
-    [
-        (KEY, ["issued_on"], 0),
-        (KEY, ["name", "issued_on"], 0),
-        (KEY, ["issued_on", "tags"], 1),
-        (KEY, ["name"], 1),
-        (KEY, [], 1),
-        (DEPLOYMENT, ["issued_on"], 1),
-    ],
-)
-def test_D3_keys_that_are_rotated_for_their_age_alone_do_not_count(
-    type_: str, changed: list[str], counted: int
-) -> None:
-    """Keys created on one day are rotated on one day; the config asks for that."""
-    event = step("replace", type_, {"a": 1}, {"a": 2}, "a")
-    assert event.resource_pre_event is not None
-    event.resource_pre_event.metadata.keys = changed
-    assert read_events([event]).replaces == counted
 
 
 def test_D3_a_repair_beyond_the_limits_is_not_started() -> None:

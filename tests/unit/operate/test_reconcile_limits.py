@@ -6,11 +6,15 @@ from typing import Any
 import pytest
 
 from coder_stack.operate.drift import DriftCheck
+from coder_stack.operate.engine.events import read_events
 from coder_stack.operate.reconcile import Limits, refusal
 from coder_stack.operate.report.model import Report
 from coder_stack.settings import DriftSettings
+from tests.unit.operate.engine_events import step
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
+DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
 REPORT = Report(stack="dev", written_at=NOW, checked_at=NOW, result="drift")
 
 
@@ -59,3 +63,24 @@ def test_D3_the_command_line_outweighs_the_config_also_downwards() -> None:
     message = refusal(planned(deletes=1), Limits(max_deletes=0))
     assert message is not None
     assert "allowed: 0" in message
+
+
+@pytest.mark.parametrize(
+    ("type_", "changed", "counted"),
+    [
+        (KEY, ["issued_on"], 0),
+        (KEY, ["name", "issued_on"], 0),
+        (KEY, ["issued_on", "tags"], 1),
+        (KEY, ["name"], 1),
+        (KEY, [], 1),
+        (DEPLOYMENT, ["issued_on"], 1),
+    ],
+)
+def test_D3_keys_that_are_rotated_for_their_age_alone_do_not_count(
+    type_: str, changed: list[str], counted: int
+) -> None:
+    """Keys created on one day are rotated on one day; the config asks for that."""
+    event = step("replace", type_, {"a": 1}, {"a": 2}, "a")
+    assert event.resource_pre_event is not None
+    event.resource_pre_event.metadata.keys = changed
+    assert read_events([event]).replaces == counted
