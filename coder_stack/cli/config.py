@@ -115,7 +115,6 @@ def from_helm(
     2: with --strict, written, but a value has no counterpart.
 
     Example:
-
       helm get values coder -n coder -o yaml > coder.yaml
 
       helm get values coder-provisioner -n coder -o yaml > builders.yaml

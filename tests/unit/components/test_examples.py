@@ -15,7 +15,7 @@ from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProx
 from coder_stack.settings import Settings, load
 from coder_stack.settings.objects import claims
 from coder_stack.settings.stack_file import read_stack_file
-from sandbox.paths import CHECKOUT
+from tests.example_files import EXAMPLES
 from tests.unit.components.operator import operator
 from tests.unit.components.rendering import (
     Recorder,
@@ -25,7 +25,6 @@ from tests.unit.components.rendering import (
 )
 
 FOLDER = "examples"
-EXAMPLES = sorted(CHECKOUT.glob("examples/*.yaml"))
 NAMED = {"ServiceAccount", "Deployment", "Service", "Role", "RoleBinding", "Secret", "Cluster"}
 COMMON = {"provisioned": True, "deferred": [], "reason": ""}
 ANSWERS: dict[str, dict[str, Any]] = {
