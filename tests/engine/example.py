@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from coder_stack.settings.stack_file import read_stack_file
-from sandbox.paths import CHECKOUT
 from sandbox.pods import simulate_pods
 from tests.engine.deployed import Deployed
 from tests.engine.prerequisites import provide
 from tests.engine_project import PROJECT
 from tests.simulation import license_text
-
-EXAMPLES = sorted(CHECKOUT.glob("examples/*.yaml"))
 
 
 @contextmanager

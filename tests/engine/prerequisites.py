@@ -18,8 +18,9 @@ def settings_of(project: Project) -> Settings:
 def provide(project: Project) -> None:
     """Create the Secrets and ConfigMaps that do not exist yet; their namespaces must."""
     data: dict[str, dict[str, str]] = {}
-    for _, namespace, each in needed_objects(settings_of(project)):
-        path = f"/api/v1/namespaces/{namespace}/{each.kind.lower()}s/{each.name}"
+    for needed in needed_objects(settings_of(project)):
+        each = needed.object
+        path = f"/api/v1/namespaces/{needed.namespace}/{each.kind.lower()}s/{each.name}"
         data.setdefault(path, {}).update(dict.fromkeys(each.keys, "eA=="))
     for path, content in data.items():
         if project.cluster.get(path) is None:

@@ -11,8 +11,9 @@ from sandbox.engine import Engine
 from tests.cluster_access import Cluster
 from tests.database_operator import database_operator
 from tests.engine.deployed import Deployed, deployed
-from tests.engine.example import EXAMPLES, prepared
+from tests.engine.example import prepared
 from tests.engine.guarded import Guarded
+from tests.example_files import EXAMPLES
 from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def test_D3_what_a_rule_ignores_is_left_alone_by_the_repair_of_something_else(
 class Worsening(StackEngine):
     """The real engine; once, somebody acts after the look and before the update."""
 
-    acts: list[Callable[[], object]]
+    acts: list[Callable[[], object]] = field(default_factory=list[Callable[[], object]])
 
     def up(self, **chosen: Any) -> EngineRun:
         while self.acts:
@@ -113,7 +113,7 @@ def test_D3_what_gets_worse_after_the_look_does_not_go_beyond_the_limits(
         cluster.delete(secret)
 
     project = EngineProject.at(stack.project.folder)
-    engine = Worsening(project, stack.project.stack.name, [worse])
+    engine = Worsening(project, stack.project.stack.name, acts=[worse])
 
     report = reconcile_stack(engine, Limits(max_replaces=1))
 

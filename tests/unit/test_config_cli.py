@@ -10,10 +10,11 @@ from typer.testing import CliRunner, Result
 from coder_stack.cli import command
 from coder_stack.settings import SECRETS, Settings, load
 from sandbox.paths import CHECKOUT
+from tests.example_files import EXAMPLES
 
 app = command()
 
-TO_COPY = [CHECKOUT / "Pulumi.example.yaml", *sorted(CHECKOUT.glob("examples/*.yaml"))]
+TO_COPY = [CHECKOUT / "Pulumi.example.yaml", *EXAMPLES]
 STACK_FILES = sorted({*CHECKOUT.glob("Pulumi.*.yaml"), *TO_COPY})
 
 

@@ -16,7 +16,7 @@ from coder_stack.settings import Image, Probe, SecretRef, WorkloadSettings
 
 # Coder's own image runs as this user.
 _USER = 1000
-_CONTAINER_CONTEXT: Mapping[str, Any] = {
+CONTAINER_CONTEXT: Mapping[str, Any] = {
     "runAsNonRoot": True,
     "runAsUser": _USER,
     "runAsGroup": _USER,
@@ -128,7 +128,7 @@ def _container(workload: WorkloadSettings, container: Container) -> core.v1.Cont
         "resources": _filled(workload.resources.model_dump()),
         "readiness_probe": container.readiness,
         "liveness_probe": container.liveness,
-        "security_context": merged(_CONTAINER_CONTEXT, workload.security_context),
+        "security_context": merged(CONTAINER_CONTEXT, workload.security_context),
         "volume_mounts": [*container.volume_mounts, *bundles, *workload.volume_mounts],
     }
     return core.v1.ContainerArgs(**_filled(spec))
