@@ -165,7 +165,7 @@ def test_C2_a_cluster_that_is_away_spoils_nothing_else_and_loses_nothing(two: Tw
 
     code, report = two.command("reconcile")
     left = {each["name"]: each["left_because"] for each in report["resources"]}
-    assert code == 2
+    assert code == 2, report
     assert set(left) == unknown
     assert set(left.values()) == {"Its cluster does not answer."}
     assert "coder-provisioner-eu-secret" in {each["name"] for each in report["repairs"]}
