@@ -195,7 +195,14 @@ def test_C2_a_cluster_that_is_away_spoils_nothing_else_and_loses_nothing(two: Tw
     far.wait()
     stack.up()
     # A Deployment that was alone for a while is not ready at once.
-    assert eventually(lambda: two.command("drift")[0] == 0, 90)
+    last: dict[str, Any] = {}
+
+    def clean() -> bool:
+        code, report = two.command("drift")
+        last.update(report)
+        return code == 0
+
+    assert eventually(clean, 90), [(each["name"], each["cause"]) for each in last["resources"]]
     assert stack.unmet() == []
     now = {key.id: key.name[:2] for key in stack.key_records()}
     assert sorted(now.values()) == ["au", "eu"]
