@@ -84,6 +84,7 @@ def satellite(
     with deployed(
         engine, cluster, coderd, tmp_path, controlPlane=plane, provisioners=fleet
     ) as first:
+        first.give("token", coderd.token)
         first.give("licenseJwt", license_text())
         project = first.project
         name = f"{project.stack.name}-au"
