@@ -1,6 +1,5 @@
 """Values of the Helm charts as a stack's config: what is translated, and what is listed."""
 
-
 import pytest
 
 from coder_stack.components.parts import pod
