@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.engine import Engine
-from tests.cluster_access import Cluster
+from tests.cluster_access import Cluster, OwnCluster
 from tests.database_operator import database_operator
 from tests.engine.deployed import Deployed, deployed
 from tests.engine.example import prepared
@@ -18,6 +18,7 @@ from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine
 WITH_DATABASE = [example for example in EXAMPLES if "cloudNativePg:" in example.read_text()]
+IN_TWO_CLUSTERS = [example for example in EXAMPLES if "coder-stack:clusters:" in example.read_text()]
 
 
 @pytest.fixture
@@ -33,23 +34,35 @@ def stack(
             yield stack
 
 
+@pytest.fixture
+def far(request: pytest.FixtureRequest, example: Path) -> OwnCluster | None:
+    """The second cluster of an example that has one."""
+    if example not in IN_TWO_CLUSTERS:
+        return None
+    far: OwnCluster = request.getfixturevalue("mortal_cluster")
+    far.wait()
+    return far
+
+
 def on_its_cluster(example: Path) -> Any:
-    """The API server with the kinds of others is one worker's own."""
-    extended = [pytest.mark.xdist_group("extended")] if example in WITH_DATABASE else []
-    return pytest.param(example, marks=extended, id=example.stem)
+    """An API server of its own is started by one worker only."""
+    groups = {"extended": WITH_DATABASE, "mortal": IN_TWO_CLUSTERS}
+    marks = [pytest.mark.xdist_group(name) for name, used in groups.items() if example in used]
+    return pytest.param(example, marks=marks, id=example.stem)
 
 
 @pytest.mark.parametrize("example", [on_its_cluster(each) for each in EXAMPLES])
 def test_D5_an_example_comes_up_ready_and_past_the_policy_pack(
-    stack: Deployed, example: Path
+    stack: Deployed, example: Path, far: OwnCluster | None
 ) -> None:
-    with prepared(stack, example) as settings:
+    with prepared(stack, example, far) as settings:
         guarded = Guarded(stack.project)
         seen = guarded.preview()
         seen.assert_clean()
         parts = {kind: len(settings.get(kind, [])) for kind in ("provisioners", "proxies")}
         assert {step.op for step in seen.changes} == {"create"}
-        assert len(seen.of_kind("Deployment")) == 1 + sum(parts.values())
+        deploys = settings["controlPlane"].get("deploy", True)
+        assert len(seen.of_kind("Deployment")) == deploys + sum(parts.values())
         assert len(seen.of_kind("ProvisionerKey")) == parts["provisioners"]
         assert len(seen.of_kind("WorkspaceProxyRegistration")) == parts["proxies"]
         assert len(seen.of_kind("License")) == ("license" in settings)
