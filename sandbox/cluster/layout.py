@@ -154,8 +154,8 @@ class Layout:
             "kubeconfig": str(self.kubeconfig_of("kube-controller-manager")),
             "service-account-private-key-file": str(self.pki.token_key),
             "root-ca-file": str(self.pki.ca),
-            # The node is silent while the cluster is stopped or loses its API server. Its pods would
-            # be marked as not ready, which a kubelet mends and KWOK does not.
+            # The node is silent while the cluster is stopped or loses its API server. Its pods
+            # would be marked as not ready, which a kubelet mends and KWOK does not.
             "node-monitor-grace-period": "24h",
             "use-service-account-credentials": "true",
             "leader-elect": "false",

@@ -7,7 +7,6 @@ from enum import Enum
 from typing import Any, cast
 
 Object = Mapping[str, Any]
-COMPONENT = "app.kubernetes.io/component"
 _RELEASE = re.compile(r"v?(\d+\.\d+\.\d+)$")
 
 
@@ -70,19 +69,27 @@ def container(pod: Object) -> PodContainer | None:
     return None
 
 
+def runs_coderd(pod: Object) -> bool:
+    """Return whether coderd runs in the pod, whoever has deployed it."""
+    if not is_running(pod):
+        return False
+    found = container(pod)
+    return found is not None and found.program is Program.CODERD
+
+
 def coderd_version(pods: Iterable[Object]) -> str:
     """Return the version of the newest running pod of coderd; "" if its image names none."""
     found = [
         (str(pod["metadata"].get("creationTimestamp", "")), each.version)
         for pod in pods
-        if is_running(pod) and (each := container(pod)) and each.program is Program.CODERD
+        if runs_coderd(pod) and (each := container(pod))
     ]
     return max(found, default=("", ""))[1]
 
 
 def serves_coderd(pod: Object, port: int) -> bool:
     """Return whether that port of the pod is coderd's plain HTTP listener."""
-    if not is_running(pod) or pod["metadata"].get("labels", {}).get(COMPONENT) != "coderd":
+    if not runs_coderd(pod):
         return False
     ports: list[Object] = pod["spec"]["containers"][0].get("ports") or []
     return any(each.get("name") == "http" and each["containerPort"] == port for each in ports)

@@ -39,16 +39,21 @@ class PodSimulator:
         )
 
     async def run(
-        self, kubeconfig: Path, namespace: str | None, coderd_url: str, heartbeat: float
+        self,
+        kubeconfig: Path,
+        namespace: str | None,
+        coderd_url: str,
+        heartbeat: float,
+        home: Path | None = None,
     ) -> None:
-        """Run until cancelled."""
+        """Run until cancelled; `home` is the kubeconfig of coderd's cluster, if another one."""
         async with (
             api.async_client(kubeconfig) as kube,
             httpx.AsyncClient(base_url=coderd_url, timeout=5, trust_env=False) as coderd,
             asyncio.TaskGroup() as tasks,
         ):
             tasks.create_task(load_balancer.assign_addresses(kube, namespace))
-            reaches_coderd = coderd_resolver(kube, coderd_url)
+            reaches_coderd = coderd_resolver(kube, coderd_url, home)
             async for present in watch.objects(kube, "/api/v1", namespace, "pods"):
                 await self._follow_version(present, coderd)
                 wanted = containers(present)
@@ -94,12 +99,16 @@ class PodSimulator:
 
 @contextmanager
 def simulate_pods(
-    kubeconfig: Path, namespace: str | None, coderd_url: str, heartbeat: float = 1.0
+    kubeconfig: Path,
+    namespace: str | None,
+    coderd_url: str,
+    heartbeat: float = 1.0,
+    home: Path | None = None,
 ) -> Generator[PodSimulator]:
     """Run a simulator in a thread until the block ends, then raise its error, if any."""
     simulator = PodSimulator()
     loop = asyncio.new_event_loop()
-    task = loop.create_task(simulator.run(kubeconfig, namespace, coderd_url, heartbeat))
+    task = loop.create_task(simulator.run(kubeconfig, namespace, coderd_url, heartbeat, home))
 
     def run() -> None:
         with suppress(asyncio.CancelledError):

@@ -54,7 +54,9 @@ def prepared(
         for each, namespace in others:
             each.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
             more.callback(each.delete, f"/api/v1/namespaces/{namespace}")
-            more.enter_context(simulate_pods(each.kubeconfig, namespace, stack.coderd.url))
+            more.enter_context(
+                simulate_pods(each.kubeconfig, namespace, stack.coderd.url, home=cluster.kubeconfig)
+            )
         _provide_license(stack, settings)
         provide(stack.project, far)
         yield settings

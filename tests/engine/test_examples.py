@@ -18,7 +18,9 @@ from tests.simulation import simulated
 
 pytestmark = pytest.mark.engine
 WITH_DATABASE = [example for example in EXAMPLES if "cloudNativePg:" in example.read_text()]
-IN_TWO_CLUSTERS = [example for example in EXAMPLES if "coder-stack:clusters:" in example.read_text()]
+IN_TWO_CLUSTERS = [
+    example for example in EXAMPLES if "coder-stack:clusters:" in example.read_text()
+]
 
 
 @pytest.fixture

@@ -80,7 +80,13 @@ def render_parts(settings: Settings) -> None:
             *coderd,
             *(
                 Provisioner(
-                    each.name, ProvisionerArgs(settings=each, url=plane.in_cluster_url, **shared)
+                    each.name,
+                    ProvisionerArgs(
+                        settings=each,
+                        # coderd's Service has no name in another cluster.
+                        url=(each.cluster and plane.access_url) or plane.in_cluster_url,
+                        **shared,
+                    ),
                 )
                 for each in settings.provisioners
             ),

@@ -78,8 +78,8 @@ def test_only_coderds_own_port_of_a_running_pod_leads_to_coderd() -> None:
     assert not serves_coderd(coderd(), 8443)
     assert not serves_coderd(coderd(phase="Pending"), 8080)
     assert not serves_coderd(coderd(ending=True), 8080)
-    assert not serves_coderd(coderd(labels={"app.kubernetes.io/component": "wsproxy"}), 8080)
-    assert not serves_coderd(daemon(), 8080)
+    assert serves_coderd(coderd(labels={"app.kubernetes.io/managed-by": "Helm"}), 8080)
+    assert not serves_coderd(daemon(ports=[{"name": "http", "containerPort": 8080}]), 8080)
 
 
 def test_V2_coderds_version_is_that_of_its_newest_running_pod() -> None:
