@@ -21,7 +21,10 @@ _POD = {
             "name": "coder",
             "image": "ghcr.io/coder/coder:v2.30.0",
             "args": ["server"],
-            "env": [{"name": "CODER_HTTP_ADDRESS", "value": "0.0.0.0:8080"}],
+            "env": [
+                {"name": "CODER_HTTP_ADDRESS", "value": "0.0.0.0:8080"},
+                {"name": "CODER_ACCESS_URL", "value": "https://coder.example.com"},
+            ],
         }
     ],
 }

@@ -12,7 +12,7 @@ import pytest
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
-from coder_stack.settings import Settings, load
+from coder_stack.settings import ControlPlaneSettings, ProvisionerSettings, Settings, load
 from coder_stack.settings.objects import claims
 from coder_stack.settings.stack_file import read_stack_file
 from tests.example_files import EXAMPLES
@@ -62,6 +62,12 @@ def settings_in(file: Path) -> Settings:
     return load(given.texts, "coder-stack", given.secret_keys)
 
 
+def _url_for(part: ProvisionerSettings, plane: ControlPlaneSettings) -> str:
+    """The Service has a name in its own cluster only, and may be another one beside Helm."""
+    outside = part.cluster or plane.exists_already
+    return (outside and plane.access_url) or plane.in_cluster_url
+
+
 def render_parts(settings: Settings) -> None:
     """All that a licensed coderd lets the stack have, each component with its own settings."""
     plane = settings.control_plane
@@ -83,8 +89,7 @@ def render_parts(settings: Settings) -> None:
                     each.name,
                     ProvisionerArgs(
                         settings=each,
-                        # coderd's Service has no name in another cluster.
-                        url=(each.cluster and plane.access_url) or plane.in_cluster_url,
+                        url=_url_for(each, plane),
                         **shared,
                     ),
                 )
