@@ -16,7 +16,7 @@ from coder_stack.program import run
 from coder_stack.satellite import Coderd, with_other_stack
 from coder_stack.settings import ConfigError, hints, load, namespace_of
 from coder_stack.settings.stack_file import misplaced_keys
-from coder_stack.stack import CoderStack, StackSecrets, namespace_mark
+from coder_stack.stack import CoderStack, StackSecrets, own_marks
 
 NAME = "coder"
 LEFT_OUT = left_out(os.environ)
@@ -37,7 +37,7 @@ async def checked() -> tuple[Coderd, UpgradePlan]:
         settings = load(get_config_env(), project, get_config_secret_keys_env(), found=ignored)
         check_answers(settings, os.environ, LEFT_OUT)
         coderd = await with_other_stack(settings)
-        upgrade = check_provides(coderd.settings, namespace_mark(NAME), LEFT_OUT)
+        upgrade = check_provides(coderd.settings, own_marks(NAME), LEFT_OUT)
     except ConfigError as error:
         pulumi.log.error(str(error))
         sys.exit(_ERROR_WAS_SHOWN)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pulumi
 
+from coder_stack.cluster.references import Marks
 from coder_stack.coderd.upgrade import NOTHING, UpgradePlan
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.existing_control_plane import ExistingControlPlane
@@ -319,9 +320,12 @@ def _operator_secret(plane: ControlPlaneSettings) -> str:
     return operator_secret_name(plane.name, stack_hash(pulumi.get_project(), pulumi.get_stack()))
 
 
-def namespace_mark(name: str) -> str:
-    """Return the annotation by which a CoderStack of that name recognizes its own namespace."""
-    return mark_of("kubernetes:core/v1:Namespace", f"{name}-control-plane-namespace")
+def own_marks(name: str) -> Marks:
+    """Return the annotations by which a CoderStack of that name recognizes what it created."""
+    return Marks(
+        namespace=mark_of("kubernetes:core/v1:Namespace", f"{name}-control-plane-namespace"),
+        deployment=mark_of("kubernetes:apps/v1:Deployment", f"{name}-control-plane-deployment"),
+    )
 
 
 def connection_of(settings: Settings) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from coder_stack.cluster.kubeconfig import (
     kubeconfig_of,
     load_kubeconfig,
 )
-from coder_stack.cluster.references import survey
+from coder_stack.cluster.references import Marks, survey
 from coder_stack.cluster.upgrade import upgrade_plan
 from coder_stack.coderd.errors import CoderdError, InvalidConnection
 from coder_stack.coderd.forward_proxy import forward_proxy
@@ -156,14 +156,14 @@ class _Resources(FrozenModel):
 
 
 def check_provides(
-    settings: Settings, namespace_mark: str | None = None, without: Collection[str] = ()
+    settings: Settings, own: Marks | None = None, without: Collection[str] = ()
 ) -> UpgradePlan:
     """Raise ConfigError with all that the config counts on and the cluster lacks (F2).
 
-    A downgrade of coderd is such a mistake, too (V2). `namespace_mark` is the mark of a namespace
-    that this stack has created; None: any will do. `without` are clusters to leave out.
+    A downgrade of coderd is such a mistake, too (V2). `own` are the marks of what this stack has
+    created; None: any will do. `without` are clusters to leave out.
     """
-    found = survey(settings, namespace_mark, without=without)
+    found = survey(settings, own, without=without)
     plan = upgrade_plan(settings, found.images)
     if wrong := [*unserved(settings, without), *found.missing, *filter(None, [plan.mistake])]:
         raise ConfigError(wrong)

@@ -53,6 +53,13 @@ class _Object(FrozenModel):
 _Answer = _Object | Literal["absent", "unknown"]
 
 
+class Marks(NamedTuple):
+    """Values of the annotation by which a stack recognizes objects of its own."""
+
+    namespace: str
+    deployment: str
+
+
 class Survey(NamedTuple):
     """What the cluster has and lacks, before anything is registered."""
 
@@ -62,22 +69,22 @@ class Survey(NamedTuple):
     """Images of coderd and of what follows it; None if coderd's is absent or unknown."""
 
 
-def missing_references(settings: Settings, namespace_mark: str | None) -> list[str]:
+def missing_references(settings: Settings, own: Marks | None) -> list[str]:
     """Return what is missing; see `survey`."""
-    return survey(settings, namespace_mark, images=False).missing
+    return survey(settings, own, images=False).missing
 
 
 def survey(
     settings: Settings,
-    namespace_mark: str | None,
+    own: Marks | None,
     *,
     images: bool = True,
     without: Collection[str | None] = (),
 ) -> Survey:
     """Look in every cluster for what the config refers to, and read the images that run.
 
-    `namespace_mark` is the mark of a namespace that this stack has created; None: any will do.
-    `without` are the clusters to leave out.
+    `own` are the marks of what this stack has created; None: any will do. `without` are the
+    clusters to leave out.
     """
     missing: list[str] = []
     found: dict[Place, str] = {}
@@ -91,7 +98,7 @@ def survey(
             try:
                 http = connections.enter_context(link)
                 deployed = Deployments(http, settings, cluster)
-                search = _Search(settings, namespace_mark, http, deployed, cluster, home)
+                search = _Search(settings, own, http, deployed, cluster, home)
                 home = search if cluster is None else home
                 missing += [*search.namespaces(), *search.objects()]
                 seen = deployed.images if images else None
@@ -105,7 +112,7 @@ def survey(
 @dataclass
 class _Search:
     settings: Settings
-    namespace_mark: str | None
+    own: Marks | None
     http: Any
     deployed: Deployments
     cluster: str | None
@@ -117,6 +124,8 @@ class _Search:
         """Return the lines about namespaces, first that of coderd."""
         if self._creates_home:
             yield from self._home()
+        elif self.cluster is None and self.settings.control_plane.exists_already:
+            yield from self._left_behind()
         uses: dict[str, list[str]] = {}
         for each in needed_namespaces(self.settings):
             if each.cluster != self.cluster:
@@ -157,14 +166,33 @@ class _Search:
                 f"create it: {self._kubectl} create namespace {name}; or leave the fields below "
                 "out of the first `pulumi up`"
             )
-        if isinstance(found, _Object) and found.annotations.get(OWNER) != self.namespace_mark:
-            if self.namespace_mark is None or not self._is_first:
+        if isinstance(found, _Object) and found.annotations.get(OWNER) != (
+            self.own and self.own.namespace
+        ):
+            if self.own is None or not self._is_first:
                 return  # imported, or renamed with the stack: the update marks it
             yield (
                 f"controlPlane.createNamespace: namespace {name} exists, and this stack did not "
                 "create it; set createNamespace: false, or, if this stack is to own and delete it: "
-                f"{self._kubectl} annotate namespace {name} {OWNER}={self.namespace_mark}"
+                f"{self._kubectl} annotate namespace {name} {OWNER}={self.own.namespace}"
             )
+
+    def _left_behind(self) -> Iterator[str]:
+        """Return what the stack has deployed of coderd: it would be deleted without a word."""
+        plane = self.settings.control_plane
+        field = "fromStack" if plane.from_stack else "deploy"
+        namespace = ("namespaces", plane.namespace)
+        deployment = ("apis", "apps", "v1", *namespace, "deployments", plane.name)
+        places = {"namespace": ("api", "v1", *namespace), "deployment": deployment}
+        for kind, path in places.items():
+            found, what = self._look(*path), f"{kind} {path[-1]}"
+            if isinstance(found, _Object) and found.annotations.get(OWNER) in (self.own or ()):
+                unmark = f"{self._kubectl} --namespace {plane.namespace} annotate {what} {OWNER}-"
+                yield (
+                    f"controlPlane.{field}: this stack has created {what}, and the update would "
+                    "delete it; leave the field out, or take coderd's objects out of the state "
+                    f"(pulumi state delete) and the mark off this one: {unmark}"
+                )
 
     @cached_property
     def _needed(self) -> list[Needed]:

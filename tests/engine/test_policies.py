@@ -289,9 +289,9 @@ def test_D5_the_whole_stack_passes_in_preview_and_up_with_nothing_filled_in(
         {"name": "eu", "key": {"tags": {"region": "eu"}, "rotateAfterDays": 30}},
         {"name": "ml", "organization": "research", "replicas": 2, "key": {"rotateAfterDays": 30}},
     ]
-    many = {"replicas": 2, "podDisruptionBudget": {}}
+    many = {"replicas": 2, "podDisruptionBudget": {}, "networkPolicy": {}}
     proxy = {"name": "sydney", "accessUrl": "https://sydney.example.com", **many}
-    plane = {"networkPolicy": {}, "createNamespace": False, **many}
+    plane = {"createNamespace": False, **many}
     job = {
         "image": "registry.example.com/coder-stack:1.0.0",
         "backend": {"name": "pulumi", "key": "url"},

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from coder_stack.cluster.references import missing_references
+from coder_stack.cluster.references import Marks, missing_references
 from coder_stack.naming import OWNER
 from coder_stack.settings import Settings
 from tests.http_server import QuietHandler, serve
 from tests.provider.api_server import write_kubeconfig
 
 MARK = "0123456789abcdef"
+DEPLOYMENT_MARK = "0d0d0d0d"
+MARKS = Marks(MARK, DEPLOYMENT_MARK)
 DATABASE: dict[str, Any] = {"database": {"secretName": "db"}}
 THEIRS: dict[str, Any] = {"createNamespace": False}
 LICENSE = {"secret": {"name": "paid"}}
@@ -39,8 +41,9 @@ class Api:
         namespace, _, name = path.partition("/")
         self.objects[f"{namespace}/secrets/{name}"] = {"data": dict.fromkeys(keys, "aHVzaA==")}
 
-    def deployment(self) -> None:
-        self.objects["coder/deployments/coder"] = {"metadata": {}}
+    def deployment(self, *, ours: bool = False) -> None:
+        metadata = {"annotations": {OWNER: DEPLOYMENT_MARK}} if ours else {}
+        self.objects["coder/deployments/coder"] = {"metadata": metadata}
 
     def answer(self, path: str) -> tuple[int, bytes]:
         short = path.partition("/namespaces/")[2]
@@ -58,7 +61,7 @@ class Api:
         path = write_kubeconfig(self.folder, f"http://127.0.0.1:{self.port}")
         whole = {"kubernetes": {"kubeconfig": path}, "controlPlane": control_plane or {}, **parts}
         settings = Settings.model_validate(whole, by_alias=True, by_name=False)
-        found = missing_references(settings, MARK)
+        found = missing_references(settings, MARKS)
         return [line.replace(f"kubectl --kubeconfig {path}", "kubectl") for line in found]
 
 
@@ -242,6 +245,34 @@ def test_F2_an_imported_or_renamed_stack_is_marked_by_its_next_update(api: Api) 
     api.namespace("coder")
     api.deployment()
     assert api.missing() == []
+
+
+@pytest.mark.parametrize(
+    ("way", "field"),
+    [
+        ({"deploy": False, "accessUrl": "https://coder.example.com"}, "deploy"),
+        ({"fromStack": "organization/coder-stack/first"}, "fromStack"),
+    ],
+)
+def test_C3_F2_what_the_stack_has_deployed_of_coderd_is_not_deleted_unasked(
+    api: Api, way: dict[str, Any], field: str
+) -> None:
+    api.namespace("coder")
+    api.deployment()
+    assert api.missing(way) == []
+    api.deployment(ours=True)
+    (line,) = api.missing(way)
+    assert line == (
+        f"controlPlane.{field}: this stack has created deployment coder, and the update would "
+        "delete it; leave the field out, or take coderd's objects out of the state (pulumi state "
+        "delete) and the mark off this one: kubectl --namespace coder annotate deployment coder "
+        f"{OWNER}-"
+    )
+    api.namespace("coder", ours=True)
+    assert [line.split(",")[0].split(" ")[-2:] for line in api.missing(way)] == [
+        ["namespace", "coder"],
+        ["deployment", "coder"],
+    ]
 
 
 # Secrets whose absence is a condition ------------------------------------------------------------

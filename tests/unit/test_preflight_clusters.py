@@ -14,7 +14,7 @@ from coder_stack.cluster.preflight import check_answers
 from coder_stack.cluster.references import survey
 from coder_stack.left_out import VARIABLE, command
 from coder_stack.settings import ConfigError, Settings
-from tests.unit.test_cluster_references import MARK, Api, serving
+from tests.unit.test_cluster_references import MARKS, Api, serving
 from tests.unit.test_kubeconfig import server, write_kubeconfig
 
 AWAY = "http://127.0.0.1:1"
@@ -126,7 +126,7 @@ def both(tmp_path: Path) -> Iterator[tuple[Api, Api]]:
 def missing(near: Api, far: Api, without: tuple[str, ...] = (), **parts: Any) -> list[str]:
     files = [write_kubeconfig(each.folder, f"http://127.0.0.1:{each.port}") for each in (near, far)]
     wanted = settings(files[0], {"kubeconfig": str(files[1])}, **parts)
-    found = survey(wanted, MARK, images=False, without=without).missing
+    found = survey(wanted, MARKS, images=False, without=without).missing
     return [line.replace(str(files[1]), "FAR") for line in found]
 
 
