@@ -16,15 +16,15 @@ from rich.console import Console
 from rich.table import Table
 
 from coder_stack.operate.engine.process import Interrupted
-from sandbox import cluster
-from sandbox.breakage import BREAKAGES, break_it
+from sandbox import cluster, two_clusters
+from sandbox.breakage import BREAKAGES, NEEDS_SECOND, break_it, possible
 from sandbox.coderd import cli as coderd
 from sandbox.deploy import deploy as run_up
 from sandbox.deploy import destroy
 from sandbox.deploy import execute as become
 from sandbox.engine import Engine, for_people
 from sandbox.errors import SandboxError
-from sandbox.paths import SandboxPaths
+from sandbox.paths import SECOND, SandboxPaths
 from sandbox.toolchain import CLUSTER, ENGINE, doctor, ensure
 
 app = typer.Typer(help="A local test environment: Kubernetes API server, Pulumi engine and state.")
@@ -73,15 +73,24 @@ def up(
         int | None,
         typer.Option(help="Port of the API server. Default: the last one used, or a free one."),
     ] = None,
+    # Text: a number out of range and a word get the same sentence.
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help=f"1, or 2: a second cluster for the proxy {SECOND}. Default: as before, or 1.",
+        ),
+    ] = None,
 ) -> None:
     """Install the tools and start the cluster, unless it is running."""
     paths = SandboxPaths.of_checkout()
+    count = two_clusters.wanted(paths, clusters)
     if cluster.external_kubeconfig():
         cluster.up(paths, {}, port, _say)
         return
     # Includes the tools for `deploy`, so that users wait for builds only once.
     programs = {name: tool.path for name, tool in ensure((*ENGINE, *CLUSTER)).items()}
-    cluster.up(paths, programs, port, _say, with_pods=True)
+    two_clusters.up(paths, programs, port, count, _say)
 
 
 @app.command()
@@ -94,11 +103,12 @@ def deploy() -> None:
     engine = Engine.ready()
     _say(f"kubernetes plugin: {engine.plugin.source} {engine.plugin.version}")
     run_up(engine, paths, _console)
+    two_clusters.end_unused(paths, _say)
     _console.print(
         "\nTry next:\n"
         '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi and kubectl use the sandbox\n'
         "  .venv/bin/coder-stack sandbox break key       # or another of:\n"
-        f"      {', '.join(BREAKAGES)}\n"
+        f"      {', '.join(possible(paths))}\n"
         "  make drift                                    # reports what has changed\n"
         "  make reconcile                                # repairs it\n"
         "  make down",
@@ -118,7 +128,7 @@ def down(
     if cluster.external_kubeconfig() and paths.state.exists():
         # That cluster stays: delete our objects before the state that lists them.
         destroy(Engine.ready(), paths, _console)
-    stopped = cluster.down(paths, keep=keep)
+    stopped = two_clusters.down(paths, keep=keep)
     if not keep:
         shutil.rmtree(paths.folder, ignore_errors=True)
     _say(f"stopped {', '.join(stopped)}" if stopped else "nothing was running")
@@ -172,7 +182,12 @@ def env() -> None:
 @app.command(name="break")
 @one_sentence
 def break_(
-    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(BREAKAGES)}.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            help=f"One of: {', '.join(BREAKAGES)} ({NEEDS_SECOND}: after `make up CLUSTERS=2`)."
+        ),
+    ],
 ) -> None:
     """Change one thing outside of Pulumi, for `make drift` to find."""
     _say(break_it(SandboxPaths.of_checkout(), what))

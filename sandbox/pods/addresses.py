@@ -1,15 +1,19 @@
 """Decide whether a URL in a pod's environment reaches coderd.
 
 The simulated coderd's own address does. The name of a Service does if coderd runs in its pods and
-the port is one of the Service's. Any other host does if it is in the access URL of coderd's pods.
+the port is one of the Service's. Any other host does if it is in the access URL of coderd's pods,
+which may run in another cluster.
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
+from sandbox.cluster import api
 from sandbox.pods.container import COMPONENT, Object, container, is_running
 
 ReachesCoderd = Callable[[str], Awaitable[bool]]
@@ -17,8 +21,13 @@ _ACCESS_URL = "CODER_ACCESS_URL"
 _PORTS = {"http": 80, "https": 443}
 
 
-def coderd_resolver(kube: httpx.AsyncClient, coderd_url: str) -> ReachesCoderd:
-    """Return a function that decides it by the current Services and pods."""
+def coderd_resolver(
+    kube: httpx.AsyncClient, coderd_url: str, home: Path | None = None
+) -> ReachesCoderd:
+    """Return a function that decides it by the current Services and pods.
+
+    `home` is the kubeconfig of coderd's cluster, if it is not this one.
+    """
     coderd = urlsplit(coderd_url)
 
     async def reaches_coderd(url: str) -> bool:
@@ -32,7 +41,10 @@ def coderd_resolver(kube: httpx.AsyncClient, coderd_url: str) -> ReachesCoderd:
             return True
         if service := service_of(host):
             return await _serves(kube, *service, port)
-        return any(has_access_url_host(pod, host) for pod in await _coderd_pods(kube))
+        async with AsyncExitStack() as opened:
+            # Read again each time: that cluster may have restarted at another port.
+            there = await opened.enter_async_context(api.async_client(home)) if home else kube
+            return any(has_access_url_host(pod, host) for pod in await _coderd_pods(there))
 
     return reaches_coderd
 

@@ -39,16 +39,21 @@ class PodSimulator:
         )
 
     async def run(
-        self, kubeconfig: Path, namespace: str | None, coderd_url: str, heartbeat: float
+        self,
+        kubeconfig: Path,
+        namespace: str | None,
+        coderd_url: str,
+        heartbeat: float,
+        home: Path | None = None,
     ) -> None:
-        """Run until cancelled."""
+        """Run until cancelled; `home` is the kubeconfig of coderd's cluster, if another one."""
         async with (
             api.async_client(kubeconfig) as kube,
             httpx.AsyncClient(base_url=coderd_url, timeout=5, trust_env=False) as coderd,
             asyncio.TaskGroup() as tasks,
         ):
             tasks.create_task(load_balancer.assign_addresses(kube, namespace))
-            reaches_coderd = coderd_resolver(kube, coderd_url)
+            reaches_coderd = coderd_resolver(kube, coderd_url, home)
             async for present in watch.objects(kube, "/api/v1", namespace, "pods"):
                 await self._follow_version(present, coderd)
                 wanted = containers(present)
