@@ -38,10 +38,19 @@ def unseen(condition: Condition, cluster: str) -> Condition:
     return condition.model_copy(update=seen)
 
 
+FLEETING: Mapping[str, Any] = {
+    "health": "unknown",
+    "version": "",
+    "report": "",
+    "daemons": None,
+    "versions": [],
+}
+"""What a component's summary says of its pods, as long as nobody has looked at them."""
+
+
 def unseen_summary(facts: Mapping[str, Any], cluster: str) -> dict[str, Any]:
     """Return a component's summary without what only its cluster could show."""
-    fleeting: dict[str, Any] = {"health": "unknown", "version": "", "daemons": None, "versions": []}
-    known = {name: fleeting.get(name, value) for name, value in facts.items()}
+    known = {name: FLEETING.get(name, value) for name, value in facts.items()}
     return {**known, "leftOut": cluster}
 
 

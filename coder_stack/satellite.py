@@ -5,6 +5,7 @@ Everything after it works as with `controlPlane.deploy: false`.
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pulumi
 from pydantic import ValidationError
@@ -40,11 +41,27 @@ def from_outputs(settings: Settings, outputs: Mapping[str, Any]) -> Coderd:
         what = f"has no output {missing[0]}" if outputs else "has no outputs yet"
         problem = f"{_FIELD}: stack {stack} {what}; deploy coderd with it first: pulumi up"
         raise ConfigError([f"{problem} --stack {stack}"])
+    if _needs_public_url(settings) and _is_internal(outputs["accessUrl"]):
+        why = "can only be reached inside its cluster; set controlPlane.accessUrl there, then: "
+        problem = f"{_FIELD}: the output accessUrl of stack {stack} {why}pulumi up"
+        raise ConfigError([f"{problem} --stack {stack}"])
     found: dict[str, Any] = {"access_url": outputs["accessUrl"]}
     if "image" not in plane.model_fields_set:
         found["image"] = _image(str(outputs["image"]), str(stack))
     filled = settings.model_copy(update={"control_plane": plane.model_copy(update=found)})
     return Coderd(filled, str(outputs["deploymentId"]))
+
+
+def _needs_public_url(settings: Settings) -> bool:
+    """Tell whether Pulumi, or a part in another cluster, connects to the other stack's URL."""
+    access = settings.access
+    away = any(each.cluster and not each.url for each in settings.provisioners)
+    away |= any(each.cluster and not each.primary_url for each in settings.proxies)
+    return away or not (access.url or access.through_api_server)
+
+
+def _is_internal(url: str) -> bool:
+    return (urlsplit(url).hostname or "").endswith(".svc.cluster.local")
 
 
 def _image(reference: str, stack: str) -> Image:

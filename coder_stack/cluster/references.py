@@ -2,14 +2,15 @@
 
 Reports all that are missing at once, with the command that creates each. Only what the API server
 itself calls "not found" is missing; without an answer or the right to ask, the engine finds out.
-Secrets with a condition of their own (a license, a token) are looked for only until coderd's
-Deployment exists: later their absence is a condition, and must not keep a run from repairing
-anything else. Values are never read.
+Secrets with a condition of their own (a license, a token) are looked for only until the stack has
+deployed coderd: later their absence is a condition, and must not keep a run from repairing anything
+else. Values are never read.
 """
 
 import json
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -81,20 +82,23 @@ def survey(
     missing: list[str] = []
     found: dict[Place, str] = {}
     coderd_runs = False
-    for cluster in settings.clusters_in_use:
-        if cluster in without:
-            continue
-        kubeconfig = kubeconfig_of(settings.cluster(cluster))
-        try:
-            with connected(kubeconfig, Kubeconfig(), _OPERATION) as http:
+    home: _Search | None = None
+    with ExitStack() as connections:
+        for cluster in settings.clusters_in_use:
+            if cluster in without:
+                continue
+            link = connected(kubeconfig_of(settings.cluster(cluster)), Kubeconfig(), _OPERATION)
+            try:
+                http = connections.enter_context(link)
                 deployed = Deployments(http, settings, cluster)
-                search = _Search(settings, namespace_mark, http, deployed, cluster)
+                search = _Search(settings, namespace_mark, http, deployed, cluster, home)
+                home = search if cluster is None else home
                 missing += [*search.namespaces(), *search.objects()]
                 seen = deployed.images if images else None
-        except CoderdError:
-            continue
-        coderd_runs |= cluster is None and seen is not None
-        found |= seen or {}
+            except CoderdError:
+                continue
+            coderd_runs |= cluster is None and seen is not None
+            found |= seen or {}
     return Survey(missing, found if coderd_runs else None)
 
 
@@ -106,6 +110,8 @@ class _Search:
     deployed: Deployments
     cluster: str | None
     """Name of the cluster; None: that of `kubernetes`."""
+    home: "_Search | None" = None
+    """The search in the cluster of `kubernetes`, for one in another; None if that is silent."""
 
     def namespaces(self) -> Iterator[str]:
         """Return the lines about namespaces, first that of coderd."""
@@ -177,7 +183,11 @@ class _Search:
 
     @cached_property
     def _is_first(self) -> bool:
-        """Whether coderd was never deployed, or is gone."""
+        """Whether the stack is to deploy coderd, and it was never deployed, or is gone."""
+        if self.settings.control_plane.exists_already:
+            return False
+        if self.cluster is not None:  # coderd's Deployment is not in it, first run or not
+            return self.home is not None and self.home._is_first  # noqa: SLF001  # of this class
         if self._namespace(self._home_name) == _ABSENT:
             return True
         return self.deployed.coderd_is_absent

@@ -74,7 +74,7 @@ def check_drift(stack: StackEngine) -> DriftCheck:
         stack.raise_if_locked()
     ignored = ignore_rules.ignored_urns(settings.ignore, run, now.date())
     # What a refresh alone repairs is a target as well: newer engines refresh nothing else.
-    counted = (each.urn for each in report.resources if each.ignored_by is None)
+    counted = (each.urn for each in report.resources if not (each.ignored_by or each.cluster))
     repairs = tuple(urn for urn in dict.fromkeys((*run.planned, *counted)) if urn not in ignored)
     return DriftCheck(
         report,

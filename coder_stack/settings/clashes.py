@@ -138,8 +138,9 @@ def _clusters(draft: Draft) -> Iterator[Clash]:
         if name := draft.cluster_of(part):
             used.add(name)
             yield from _of_cluster(draft, path, part, name, known)
-    # A part with mistakes of its own may be the one that uses it.
-    if not draft.unusable and not any("cluster" in fields for fields in draft.invalid.values()):
+    # A part with mistakes of its own, or with a misspelt name, may be the one that uses it.
+    unclear = any("cluster" in fields for fields in draft.invalid.values())
+    if not (draft.unusable or unclear or used - known):
         for name in sorted(known - used):
             yield Clash(
                 f"{_CLUSTERS}{name}",

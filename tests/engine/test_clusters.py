@@ -165,7 +165,7 @@ def test_C2_a_cluster_that_is_away_spoils_nothing_else_and_loses_nothing(two: Tw
 
     code, report = two.command("reconcile")
     left = {each["name"]: each["left_because"] for each in report["resources"]}
-    assert code == 2
+    assert code == 2, report
     assert set(left) == unknown
     assert set(left.values()) == {"Its cluster does not answer."}
     assert "coder-provisioner-eu-secret" in {each["name"] for each in report["repairs"]}
@@ -195,7 +195,14 @@ def test_C2_a_cluster_that_is_away_spoils_nothing_else_and_loses_nothing(two: Tw
     far.wait()
     stack.up()
     # A Deployment that was alone for a while is not ready at once.
-    assert eventually(lambda: two.command("drift")[0] == 0, 90)
+    last: dict[str, Any] = {}
+
+    def clean() -> bool:
+        code, report = two.command("drift")
+        last.update(report)
+        return code == 0
+
+    assert eventually(clean, 90), [(each["name"], each["cause"]) for each in last["resources"]]
     assert stack.unmet() == []
     now = {key.id: key.name[:2] for key in stack.key_records()}
     assert sorted(now.values()) == ["au", "eu"]

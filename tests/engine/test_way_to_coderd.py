@@ -14,8 +14,8 @@ import yaml
 from tests.engine.clone import Clone
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(1500)]
-NOW = "access_url if through_api_server is False else None"
-EARLIER = "None if through_api_server else access_url"
+NOW = "through_api_server is False if deployed"
+EARLIER = "not through_api_server if deployed"
 CONFIG = "Pulumi.sandbox.yaml"
 COUNTS = {"ProvisionerKey": 2, "WorkspaceProxyRegistration": 1, "License": 1, "Organization": 1}
 

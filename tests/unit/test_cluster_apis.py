@@ -94,6 +94,27 @@ def test_B1_W2_what_proxies_ask_for_is_looked_for_too_and_once(tmp_path: Path) -
     ]
 
 
+def test_B1_C1_each_cluster_is_asked_for_what_its_own_parts_want(tmp_path: Path) -> None:
+    route = {"name": "far", "accessUrl": "https://far.test", "httpRoute": ROUTE["httpRoute"]}
+    (other := tmp_path / "other").mkdir()
+    served = {GATEWAY_API: kinds("gateway.networking.k8s.io/v1", "HTTPRoute")}
+    with cluster(served) as (near, near_asked), cluster({}) as (far, far_asked):
+        wanted = settings(tmp_path, near, {**ROUTE, **MONITOR}).model_dump(by_alias=True)
+        path = write_kubeconfig(other, f"http://127.0.0.1:{far}")
+        there = {
+            "clusters": {"sydney": {"kubeconfig": path}},
+            "proxies": [{**route, "cluster": "sydney"}],
+        }
+        whole = Settings.model_validate({**wanted, **there}, by_alias=True, by_name=False)
+        found = unserved(whole)
+        assert near_asked == [GATEWAY_API, MONITORING]
+        assert far_asked == [GATEWAY_API]
+        assert unserved(whole, without=["sydney"]) == [NO_MONITOR]
+        assert far_asked == [GATEWAY_API], "a cluster that is left out is not asked"
+    far_route = NO_ROUTE.replace("controlPlane.", "proxies[0].").replace("the cl", "cl")
+    assert found == [NO_MONITOR, far_route.replace("cluster does", "cluster sydney does")]
+
+
 def test_F3_without_the_operators_kind_the_config_says_how_to_install_it(tmp_path: Path) -> None:
     with cluster({}) as (port, _):
         assert unserved(settings(tmp_path, port, DATABASE)) == [NO_DATABASE]

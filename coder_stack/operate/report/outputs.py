@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from coder_stack.conditions import Condition
-from coder_stack.left_out import unseen
+from coder_stack.left_out import FLEETING, unseen
 from coder_stack.operate.report.model import KeyAge, LicenseDates, ProxySummary, Readiness
 
 
@@ -29,7 +29,7 @@ class StackOutputs:
 
         A preview may know no new conditions, and then has those of the last update.
         """
-        unseen_proxy = {"health": "unknown", "version": ""}
+        unseen_proxy = {name: FLEETING[name] for name in ("health", "version", "report")}
         return replace(
             self,
             conditions=tuple(

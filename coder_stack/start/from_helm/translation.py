@@ -74,6 +74,8 @@ def translate(given: Sequence[Values], target: Target) -> Translation:
         outcomes += _outcomes(values, scope, target)
     settled = fitted(base, outcomes)
     config = config_of([*base, *(place for each in settled for place in each.places)])
+    if not target.replace and "accessUrl" in config["controlPlane"]:
+        del config["access"]  # coderd can be reached without the API server
     shared = set(_share_image(config))
     ends = tuple(_is_shared(each) if _image_of(each) in shared else each for each in settled)
     return Translation(config, ends, tuple(_notes(config, target)))
@@ -82,6 +84,7 @@ def translate(given: Sequence[Values], target: Target) -> Translation:
 def _base(target: Target) -> Iterator[Place]:
     if not target.replace:
         yield Place((*_PLANE, "deploy"), False)
+        yield Place(("access", "throughApiServer"), True)
     yield Place((*_PLANE, "name"), target.name)
     yield Place((*_PLANE, "namespace"), target.namespace)
     if target.replace:  # the namespace exists, and has Secrets in it
@@ -163,7 +166,10 @@ def _all_have_tags(daemons: Sequence[dict[str, Any]]) -> bool:
 
 def _beside_notes(plane: dict[str, Any], daemons: Sequence[dict[str, Any]]) -> Iterator[str]:
     if "accessUrl" not in plane:
-        yield "no value has the URL that people open: set controlPlane.accessUrl"
+        yield (
+            "no value has the URL that people open: set controlPlane.accessUrl and remove "
+            "access.throughApiServer, if that URL can be reached from where Pulumi runs"
+        )
     if not daemons:
         yield (
             "there are no values of the chart coder-provisioner: add provisioners by hand, as "

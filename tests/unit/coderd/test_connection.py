@@ -310,5 +310,23 @@ def test_F2_CP8_the_api_server_leads_to_coderd_unless_a_url_is_asked_for(
     assert found == wanted
 
 
+@pytest.mark.parametrize(
+    ("url", "through_api_server", "wanted"),
+    [
+        (None, None, "https://access.test"),
+        (None, False, "https://access.test"),
+        (None, True, None),
+        ("https://own.test", None, "https://own.test"),
+    ],
+)
+def test_C3_CP8_a_coderd_that_is_there_already_is_reached_at_its_access_url(
+    url: str | None, through_api_server: bool | None, wanted: str | None
+) -> None:
+    """Its name leads somewhere; its Service may be in a cluster that the stack does not know."""
+    access_url = "https://access.test"
+    found = direct_url(url, access_url, through_api_server=through_api_server, deployed=False)
+    assert found == wanted
+
+
 def test_F2_CP8_without_an_access_url_only_the_api_server_is_left() -> None:
     assert direct_url(None, None, through_api_server=False) is None

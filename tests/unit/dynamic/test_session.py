@@ -72,6 +72,15 @@ def test_all_sessions_of_a_connection_share_a_new_token_and_what_is_cached() -> 
         {"controlPlane": {"accessUrl": "https://a.test"}, "access": {"throughApiServer": True}},
         {"controlPlane": {"namespace": "dev", "name": "mine"}},
         {"access": {"throughApiServer": True}},
+        {"controlPlane": {"deploy": False, "accessUrl": "https://a.test"}},
+        {
+            "controlPlane": {"deploy": False, "accessUrl": "https://a.test"},
+            "access": {"throughApiServer": True},
+        },
+        {"controlPlane": {"deploy": False}, "access": {"url": "https://b.test"}},
+        {"controlPlane": {"deploy": False, "name": "c"}, "access": {"throughApiServer": True}},
+        {"controlPlane": {"fromStack": "o/p/s"}, "access": {"url": "https://b.test"}},
+        {"controlPlane": {"fromStack": "o/p/s"}, "access": {"throughApiServer": True}},
     ],
 )
 def test_CP10_provider_and_program_find_the_same_target_in_the_config(
@@ -106,6 +115,22 @@ def test_F2_CP10_an_explicit_url_is_the_only_one() -> None:
     }
     texts = {f"coder-stack:{key}": json.dumps(value) for key, value in parts.items()}
     assert StackConfig.read(texts.get).targets == ("https://b.test",)
+
+
+def test_C3_CP10_an_existing_coderd_is_one_by_its_access_url_and_by_its_service() -> None:
+    texts = {"coder-stack:controlPlane": '{"deploy": false, "accessUrl": "https://a.test"}'}
+    assert StackConfig.read(texts.get).targets == ("https://a.test", "service coder/coder")
+
+
+def test_C4_CP10_the_config_of_a_satellite_names_no_coderd_and_the_program_does() -> None:
+    """Only the other stack's outputs tell its URL; a guess would keep the token from coderd."""
+    texts = {
+        "coder-stack:controlPlane": '{"fromStack": "o/p/s", "name": "c"}',
+        "coder-stack:token": "from-config",
+    }
+    config = StackConfig.read(texts.get)
+    assert (config.targets, config.target) == ((), "")
+    assert token(Sessions().open(HERE, config, {})) == "from-config"
 
 
 def test_a_fail_fast_client_has_a_shorter_deadline_and_the_same_token() -> None:

@@ -1,6 +1,5 @@
 """Values of the Helm charts as a stack's config: what is translated, and what is listed."""
 
-
 import pytest
 
 from coder_stack.components.parts import pod
@@ -58,6 +57,12 @@ def test_B2_beside_helm_only_what_the_stack_must_know_is_written() -> None:
     }
     assert translation.of(Kind.UNMATCHED) == []
     assert "stays with Helm" in lines(translation, Kind.UNNEEDED)["coder.ingress"]
+
+
+def test_B2_without_an_access_url_coderd_is_reached_through_the_api_server() -> None:
+    settings = settings_of(translation_of(values.PROVISIONER))
+    assert settings.control_plane.access_url is None
+    assert settings.access.through_api_server
 
 
 def test_B2_in_place_of_helm_the_whole_control_plane_is_written() -> None:

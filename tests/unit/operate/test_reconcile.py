@@ -1,9 +1,11 @@
 """What reconcile repairs and reports, and how it waits for another update (D3)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,6 +61,12 @@ class Scripted:
     """The runs of the updates, in turn."""
     name: str = "dev"
     done: list[str] = field(default_factory=list[str])
+    project: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(folder=Path()))
+    left_out: tuple[str, ...] = ()
+
+    def without(self, clusters: Iterable[str]) -> "Scripted":
+        assert not list(clusters), "this stack has one cluster"
+        return self
 
     def raise_if_locked(self) -> None:
         if self.locked:
