@@ -103,7 +103,7 @@ def deploy() -> None:
     engine = Engine.ready()
     _say(f"kubernetes plugin: {engine.plugin.source} {engine.plugin.version}")
     run_up(engine, paths, _console)
-    two_clusters.end_unused(paths, _say)
+    two_clusters.moved(paths, _say)
     _console.print(
         "\nTry next:\n"
         '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi and kubectl use the sandbox\n'
@@ -137,24 +137,36 @@ def down(
 @app.command()
 @one_sentence
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show the cluster's processes, kubeconfig and logs. Exit 0: ready, 1: not ready."""
-    now = cluster.status(SandboxPaths.of_checkout())
+    """Show each cluster's processes, kubeconfig and logs. Exit 0: all ready, 1: not ready."""
+    paths = SandboxPaths.of_checkout()
+    first, second = cluster.status(paths), two_clusters.status_of_second(paths)
     if as_json:
-        facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts, "coderd": now.coderd}
-        files = {"kubeconfig": str(now.kubeconfig), "logs": str(now.logs)}
-        sys.stdout.write(json.dumps({**facts, **files}) + "\n")
+        facts = {**_facts(first), "second": second and _facts(second)}
+        sys.stdout.write(json.dumps(facts) + "\n")
     else:
         table = Table(show_header=False, box=None)
-        table.add_row("cluster", f"{now.kind}, {'ready' if now.ready else 'not ready'}")
-        table.add_row("kubeconfig", str(now.kubeconfig))
-        for part, pid in reversed(now.parts.items()):
-            table.add_row(part, f"running, pid {pid}" if pid else "not running")
-        if now.coderd:
-            table.add_row("coderd (simulated)", now.coderd)
-        table.add_row("logs", str(now.logs))
+        _add_rows(table, "cluster", first)
+        if second:
+            table.add_row()
+            _add_rows(table, f"cluster {SECOND}", second)
         _console.print(table, soft_wrap=True)
-    if not now.ready:
+    if not (first.ready and (second is None or second.ready)):
         raise typer.Exit(1)
+
+
+def _facts(now: cluster.ClusterStatus) -> dict[str, Any]:
+    facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts, "coderd": now.coderd}
+    return {**facts, "kubeconfig": str(now.kubeconfig), "logs": str(now.logs)}
+
+
+def _add_rows(table: Table, title: str, now: cluster.ClusterStatus) -> None:
+    table.add_row(title, f"{now.kind}, {'ready' if now.ready else 'not ready'}")
+    table.add_row("kubeconfig", str(now.kubeconfig))
+    for part, pid in reversed(now.parts.items()):
+        table.add_row(part, f"running, pid {pid}" if pid else "not running")
+    if now.coderd:
+        table.add_row("coderd (simulated)", now.coderd)
+    table.add_row("logs", str(now.logs))
 
 
 @app.command()

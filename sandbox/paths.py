@@ -24,6 +24,8 @@ class SandboxPaths:
         # Pulumi's file backend, and PULUMI_HOME: the user's login and plugins stay untouched.
         self.state = folder / "state"
         self.pulumi = folder / "pulumi"
+        # Exists from a change of the number of clusters until the stack has followed it.
+        self.moving = folder / "moving"
 
     @property
     def second(self) -> "SandboxPaths":

@@ -28,9 +28,9 @@ def with_clusters(text: str, count: int) -> str:
     return _OFF.sub(r"\1\2", text)
 
 
-def names_second(text: str) -> bool:
-    """Return whether the stack's file puts something into a second cluster."""
-    return bool(_ON.search(text))
+def clusters() -> int:
+    """Return for how many clusters the stack's file is."""
+    return 2 if _ON.search(FILE.read_text()) else 1
 
 
 def switch(count: int) -> None:

@@ -5,6 +5,7 @@ too, and use the coderd of the first one. It ends when the stack no longer uses 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from sandbox import cluster, stack_file
@@ -33,7 +34,7 @@ def wanted(paths: SandboxPaths, given: str | None) -> int:
 
 def is_used(paths: SandboxPaths) -> bool:
     """Return whether there is a second cluster and the stack's file names it."""
-    return has_second(paths) and stack_file.names_second(stack_file.FILE.read_text())
+    return has_second(paths) and stack_file.clusters() == 2
 
 
 def has_second(paths: SandboxPaths) -> bool:
@@ -54,14 +55,29 @@ def up(
         kubeconfig = cluster.up(paths.second, programs, None, say, with_pods=True, home=paths)
         with api.client(kubeconfig) as http:
             api.ensure_namespace(http, _NAMESPACE)
+    if stack_file.clusters() != count and paths.state.exists():
+        paths.moving.touch()
     stack_file.switch(count)
 
 
-def end_unused(paths: SandboxPaths, say: Say) -> None:
+def is_moving(paths: SandboxPaths) -> bool:
+    """Return whether the next `pulumi up` moves the proxy from one cluster to the other."""
+    return paths.moving.exists()
+
+
+def moved(paths: SandboxPaths, say: Say) -> None:
     """Delete the second cluster if the stack has left it."""
+    paths.moving.unlink(missing_ok=True)
     if has_second(paths) and not is_used(paths):
         cluster.down_with_folder(paths.second)
         say(f"cluster {SECOND} is no longer used, and is deleted")
+
+
+def status_of_second(paths: SandboxPaths) -> cluster.ClusterStatus | None:
+    """Return the state of the second cluster, if there is one; coderd is in the first one."""
+    if cluster.external_kubeconfig() or not has_second(paths):
+        return None
+    return replace(cluster.status(paths.second), coderd="")
 
 
 def switch_off(paths: SandboxPaths) -> None:
