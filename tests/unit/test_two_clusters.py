@@ -1,5 +1,6 @@
 """How many clusters the sandbox runs, and what its stack's file says for one and for two."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,69 @@ def test_only_two_clusters_have_one_to_switch_off(paths: SandboxPaths) -> None:
     paths.kubeconfig.write_text("{}")
     with pytest.raises(SandboxError, match=r"start one with: make up CLUSTERS=2$"):
         break_it(paths, "cluster")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Clusters start at once, as files; their folders in the order of their start."""
+    folders: list[Path] = []
+
+    def start(paths: SandboxPaths, *_: object, **__: object) -> Path:
+        folders.append(paths.folder)
+        paths.folder.mkdir(exist_ok=True)
+        paths.kubeconfig.write_text("{}")
+        return paths.kubeconfig
+
+    def skip(*_: object) -> nullcontext[None]:
+        return nullcontext()
+
+    monkeypatch.setattr(two_clusters.cluster, "up", start)
+    monkeypatch.setattr(two_clusters.api, "client", skip)
+    monkeypatch.setattr(two_clusters.api, "ensure_namespace", skip)
+    return folders
+
+
+def silent(_: str) -> None:
+    """Discard progress messages."""
+
+
+def test_C1_another_number_is_a_move_until_the_stack_has_followed(
+    paths: SandboxPaths, started: list[Path]
+) -> None:
+    two_clusters.up(paths, {}, None, 2, silent)
+    assert started == [paths.folder, paths.second.folder]
+    assert not two_clusters.is_moving(paths), "nothing is deployed that could move"
+    paths.state.mkdir()
+    two_clusters.up(paths, {}, None, 2, silent)
+    assert not two_clusters.is_moving(paths), "the same number"
+
+    two_clusters.up(paths, {}, None, 1, silent)
+    assert started[-1] == paths.second.folder, "its objects cannot be deleted otherwise"
+    two_clusters.up(paths, {}, None, 1, silent)
+    assert two_clusters.is_moving(paths), "the first deployment may have been interrupted"
+    two_clusters.moved(paths, silent)
+    assert not two_clusters.is_moving(paths)
+    assert not paths.second.folder.exists()
+
+
+def test_down_restores_the_stack_file_unless_the_data_are_kept(
+    paths: SandboxPaths, started: list[Path]
+) -> None:
+    two_clusters.up(paths, {}, None, 2, silent)
+    two_clusters.down(paths, keep=True)
+    assert stack_file.clusters() == 2
+    two_clusters.down(paths, keep=False)
+    assert stack_file.FILE.read_text() == ONE
+
+
+def test_status_has_a_second_cluster_only_if_there_is_one(
+    paths: SandboxPaths, started: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert two_clusters.status_of_second(paths) is None
+    two_clusters.up(paths, {}, None, 2, silent)
+    second = two_clusters.status_of_second(paths)
+    assert second is not None
+    assert (second.kubeconfig, second.ready) == (paths.second.kubeconfig, False)
+    (tmp_path / "other").write_text("{}")
+    monkeypatch.setenv("CODER_STACK_KUBECONFIG", str(tmp_path / "other"))
+    assert two_clusters.status_of_second(paths) is None
