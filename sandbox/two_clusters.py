@@ -66,7 +66,7 @@ def is_moving(paths: SandboxPaths) -> bool:
 
 
 def moved(paths: SandboxPaths, say: Say) -> None:
-    """Delete the second cluster if the stack has left it."""
+    """Note that the stack is where its file says; delete the second cluster if it has left it."""
     paths.moving.unlink(missing_ok=True)
     if has_second(paths) and not is_used(paths):
         cluster.down_with_folder(paths.second)
