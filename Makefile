@@ -22,8 +22,8 @@ help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "; print "Targets:"} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
-up: $(READY) ## Start a local Pulumi engine and Kubernetes API server, then deploy the stack `sandbox`
-	@$(BIN)/coder-stack sandbox up
+up: $(READY) ## Start a local Pulumi engine and Kubernetes API server (CLUSTERS=2: two of them), then deploy the stack `sandbox`
+	@$(BIN)/coder-stack sandbox up $(if $(CLUSTERS),--clusters '$(CLUSTERS)')
 	@$(BIN)/coder-stack sandbox deploy
 
 .PHONY: down

@@ -1,7 +1,7 @@
 """`coder-stack sandbox break`: change one object outside Pulumi, to show how drift is found.
 
-Changes only the sandbox's own cluster and coderd, with requests that an administrator could send;
-only `tags` edits the simulation's database.
+Changes only the sandbox's own clusters and coderd, with requests that an administrator could send;
+only `tags` edits the simulation's database, and `cluster` stops processes.
 """
 
 import base64
@@ -15,10 +15,10 @@ from typing import Any
 
 import httpx
 
-from sandbox import cluster
+from sandbox import cluster, two_clusters
 from sandbox.cluster import api
 from sandbox.errors import SandboxError
-from sandbox.paths import SandboxPaths
+from sandbox.paths import SECOND, SandboxPaths
 
 _CORE = "/api/v1/namespaces/coder"
 _DEPLOYMENT = "/apis/apps/v1/namespaces/coder/deployments/coder"
@@ -26,6 +26,8 @@ _KEYS = "/api/v2/organizations/coder/provisionerkeys"
 _MERGE = {"Content-Type": "application/strategic-merge-patch+json"}
 # As in Pulumi.sandbox.yaml.
 _PROVISIONER, _PROXY, _ORGANIZATION = "eu", "sydney", "research"
+NEEDS_SECOND = "cluster"
+"""The breakage that needs a second cluster."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,11 @@ def _token(clients: Clients) -> str:
     return "the operator's token is revoked in coderd"
 
 
+def _cluster(clients: Clients) -> str:
+    two_clusters.switch_off(clients.paths)
+    return f"cluster {SECOND} is switched off; `make up` switches it on again, with its data"
+
+
 BREAKAGES: Mapping[str, Callable[[Clients], str]] = MappingProxyType(
     {
         "image": _image,
@@ -147,8 +154,15 @@ BREAKAGES: Mapping[str, Callable[[Clients], str]] = MappingProxyType(
         "proxy": _proxy,
         "organization": _organization,
         "token": _token,
+        NEEDS_SECOND: _cluster,
     }
 )
+
+
+def possible(paths: SandboxPaths) -> list[str]:
+    """Return the breakages that the running sandbox has something for."""
+    second = two_clusters.is_used(paths)
+    return [what for what in BREAKAGES if second or what != NEEDS_SECOND]
 
 
 def break_it(paths: SandboxPaths, what: str) -> str:

@@ -16,15 +16,15 @@ from rich.console import Console
 from rich.table import Table
 
 from coder_stack.operate.engine.process import Interrupted
-from sandbox import cluster
-from sandbox.breakage import BREAKAGES, break_it
+from sandbox import cluster, two_clusters
+from sandbox.breakage import BREAKAGES, NEEDS_SECOND, break_it, possible
 from sandbox.coderd import cli as coderd
 from sandbox.deploy import deploy as run_up
 from sandbox.deploy import destroy
 from sandbox.deploy import execute as become
 from sandbox.engine import Engine, for_people
 from sandbox.errors import SandboxError
-from sandbox.paths import SandboxPaths
+from sandbox.paths import SECOND, SandboxPaths
 from sandbox.toolchain import CLUSTER, ENGINE, doctor, ensure
 
 app = typer.Typer(help="A local test environment: Kubernetes API server, Pulumi engine and state.")
@@ -73,15 +73,24 @@ def up(
         int | None,
         typer.Option(help="Port of the API server. Default: the last one used, or a free one."),
     ] = None,
+    # Text: a number out of range and a word get the same sentence.
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help=f"1, or 2: a second cluster for the proxy {SECOND}. Default: as before, or 1.",
+        ),
+    ] = None,
 ) -> None:
     """Install the tools and start the cluster, unless it is running."""
     paths = SandboxPaths.of_checkout()
+    count = two_clusters.wanted(paths, clusters)
     if cluster.external_kubeconfig():
         cluster.up(paths, {}, port, _say)
         return
     # Includes the tools for `deploy`, so that users wait for builds only once.
     programs = {name: tool.path for name, tool in ensure((*ENGINE, *CLUSTER)).items()}
-    cluster.up(paths, programs, port, _say, with_pods=True)
+    two_clusters.up(paths, programs, port, count, _say)
 
 
 @app.command()
@@ -94,11 +103,12 @@ def deploy() -> None:
     engine = Engine.ready()
     _say(f"kubernetes plugin: {engine.plugin.source} {engine.plugin.version}")
     run_up(engine, paths, _console)
+    two_clusters.moved(paths, _say)
     _console.print(
         "\nTry next:\n"
         '  eval "$(.venv/bin/coder-stack sandbox env)"   # pulumi and kubectl use the sandbox\n'
         "  .venv/bin/coder-stack sandbox break key       # or another of:\n"
-        f"      {', '.join(BREAKAGES)}\n"
+        f"      {', '.join(possible(paths))}\n"
         "  make drift                                    # reports what has changed\n"
         "  make reconcile                                # repairs it\n"
         "  make down",
@@ -118,7 +128,7 @@ def down(
     if cluster.external_kubeconfig() and paths.state.exists():
         # That cluster stays: delete our objects before the state that lists them.
         destroy(Engine.ready(), paths, _console)
-    stopped = cluster.down(paths, keep=keep)
+    stopped = two_clusters.down(paths, keep=keep)
     if not keep:
         shutil.rmtree(paths.folder, ignore_errors=True)
     _say(f"stopped {', '.join(stopped)}" if stopped else "nothing was running")
@@ -127,24 +137,36 @@ def down(
 @app.command()
 @one_sentence
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show the cluster's processes, kubeconfig and logs. Exit 0: ready, 1: not ready."""
-    now = cluster.status(SandboxPaths.of_checkout())
+    """Show each cluster's processes, kubeconfig and logs. Exit 0: all ready, 1: not ready."""
+    paths = SandboxPaths.of_checkout()
+    first, second = cluster.status(paths), two_clusters.status_of_second(paths)
     if as_json:
-        facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts, "coderd": now.coderd}
-        files = {"kubeconfig": str(now.kubeconfig), "logs": str(now.logs)}
-        sys.stdout.write(json.dumps({**facts, **files}) + "\n")
+        facts = {**_facts(first), "second": second and _facts(second)}
+        sys.stdout.write(json.dumps(facts) + "\n")
     else:
         table = Table(show_header=False, box=None)
-        table.add_row("cluster", f"{now.kind}, {'ready' if now.ready else 'not ready'}")
-        table.add_row("kubeconfig", str(now.kubeconfig))
-        for part, pid in reversed(now.parts.items()):
-            table.add_row(part, f"running, pid {pid}" if pid else "not running")
-        if now.coderd:
-            table.add_row("coderd (simulated)", now.coderd)
-        table.add_row("logs", str(now.logs))
+        _add_rows(table, "cluster", first)
+        if second:
+            table.add_row()
+            _add_rows(table, f"cluster {SECOND}", second)
         _console.print(table, soft_wrap=True)
-    if not now.ready:
+    if not (first.ready and (second is None or second.ready)):
         raise typer.Exit(1)
+
+
+def _facts(now: cluster.ClusterStatus) -> dict[str, Any]:
+    facts = {"kind": now.kind, "ready": now.ready, "parts": now.parts, "coderd": now.coderd}
+    return {**facts, "kubeconfig": str(now.kubeconfig), "logs": str(now.logs)}
+
+
+def _add_rows(table: Table, title: str, now: cluster.ClusterStatus) -> None:
+    table.add_row(title, f"{now.kind}, {'ready' if now.ready else 'not ready'}")
+    table.add_row("kubeconfig", str(now.kubeconfig))
+    for part, pid in reversed(now.parts.items()):
+        table.add_row(part, f"running, pid {pid}" if pid else "not running")
+    if now.coderd:
+        table.add_row("coderd (simulated)", now.coderd)
+    table.add_row("logs", str(now.logs))
 
 
 @app.command()
@@ -172,7 +194,12 @@ def env() -> None:
 @app.command(name="break")
 @one_sentence
 def break_(
-    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(BREAKAGES)}.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            help=f"One of: {', '.join(BREAKAGES)} ({NEEDS_SECOND}: after `make up CLUSTERS=2`)."
+        ),
+    ],
 ) -> None:
     """Change one thing outside of Pulumi, for `make drift` to find."""
     _say(break_it(SandboxPaths.of_checkout(), what))

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from rich.console import Console
 
 from coder_stack.operate.engine import process
-from sandbox import report
+from sandbox import report, two_clusters
 from sandbox.engine import STACK, Engine, for_people
 from sandbox.errors import SandboxError
 from sandbox.paths import CHECKOUT, SandboxPaths
@@ -36,15 +36,11 @@ def execute(engine: Engine, paths: SandboxPaths, command: Sequence[str]) -> NoRe
 
 def deploy(engine: Engine, paths: SandboxPaths, console: Console) -> None:
     """Run `pulumi up`, then show conditions and outputs; raise Interrupted after a signal."""
-    options = (
-        "--yes",
-        "--skip-preview",
-        "--refresh",
-        "--run-program",
-        "--stack",
-        STACK,
-        "--suppress-outputs",
-    )
+    # With the program, the engine would look for objects where they shall be, find none, and forget
+    # those in the cluster that the proxy leaves.
+    program = () if two_clusters.is_moving(paths) else ("--run-program",)
+    refresh = ("--yes", "--skip-preview", "--refresh", *program)
+    options = (*refresh, "--stack", STACK, "--suppress-outputs")
     with process.interruptible(_say):
         _pulumi(engine, paths, "stack", "select", "--create", STACK)
         _announced(engine, paths, console, "up", *options)

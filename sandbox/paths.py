@@ -7,6 +7,8 @@ deleted.
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+SECOND = "sydney"
+"""Name of the second cluster, as in Pulumi.sandbox.yaml."""
 
 
 class SandboxPaths:
@@ -22,6 +24,13 @@ class SandboxPaths:
         # Pulumi's file backend, and PULUMI_HOME: the user's login and plugins stay untouched.
         self.state = folder / "state"
         self.pulumi = folder / "pulumi"
+        # Exists from a change of the number of clusters until the stack has followed it.
+        self.moving = folder / "moving"
+
+    @property
+    def second(self) -> "SandboxPaths":
+        """Return the files of the second cluster; it has no state of its own."""
+        return SandboxPaths(self.folder / SECOND)
 
     @classmethod
     def of_checkout(cls) -> "SandboxPaths":

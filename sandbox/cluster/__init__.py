@@ -3,7 +3,9 @@
 from sandbox.cluster.lifecycle import (
     EXTERNAL,
     ClusterStatus,
+    Say,
     down,
+    down_with_folder,
     external_kubeconfig,
     status,
     stop_after_process,
@@ -13,7 +15,9 @@ from sandbox.cluster.lifecycle import (
 __all__ = [
     "EXTERNAL",
     "ClusterStatus",
+    "Say",
     "down",
+    "down_with_folder",
     "external_kubeconfig",
     "status",
     "stop_after_process",

@@ -52,6 +52,13 @@ def ensure_node(http: httpx.Client) -> None:
     http.post("/api/v1/nodes", json=node()).raise_for_status()
 
 
+def ensure_namespace(http: httpx.Client, name: str) -> None:
+    """Create a namespace, unless it exists."""
+    if not http.get(f"/api/v1/namespaces/{name}").is_success:
+        body = {"metadata": {"name": name}}
+        http.post("/api/v1/namespaces", json=body).raise_for_status()
+
+
 def can_run_pods(http: httpx.Client) -> bool:
     """Return whether pods can run: a ready node without taints, and a service account."""
     try:

@@ -32,8 +32,12 @@ IDENTITIES = {
 class Layout:
     """One cluster: its folder, its ports, and the programs to run."""
 
-    def __init__(self, folder: Path, ports: Ports, programs: dict[str, Path]) -> None:
+    def __init__(
+        self, folder: Path, ports: Ports, programs: dict[str, Path], home: Path | None = None
+    ) -> None:
         self.folder = folder
+        # Folder of the cluster that coderd runs in, if it is not this one.
+        self.home = home
         self.ports = ports
         self.programs = programs
         self.pki = Pki(folder / "pki")
@@ -46,7 +50,7 @@ class Layout:
 
     def kubeconfig_of(self, identity: str) -> Path:
         """Return the path of an identity's kubeconfig."""
-        return self.folder / "kubeconfigs" / identity
+        return _kubeconfig(self.folder, identity)
 
     def kubeconfig(self, token: str) -> str:
         """Return a kubeconfig with that token. It is JSON, which is valid YAML."""
@@ -183,8 +187,15 @@ class Layout:
             "pki": str(self.pki.folder),
             "network-port": str(self.ports.network),
             "coderd-port": str(self.ports.coderd),
-            "state": str(self.folder / "coderd.json"),
-        }
+        } | (
+            {"home": str(_kubeconfig(self.home, PODS))}
+            if self.home
+            else {"state": str(self.folder / "coderd.json")}
+        )
+
+
+def _kubeconfig(folder: Path, identity: str) -> Path:
+    return folder / "kubeconfigs" / identity
 
 
 def _flags(flags: dict[str, str]) -> list[str]:

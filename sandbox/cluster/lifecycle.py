@@ -68,10 +68,12 @@ def up(
     say: Say = print,
     *,
     with_pods: bool = False,
+    home: SandboxPaths | None = None,
 ) -> Path:
     """Start the cluster, wait until it can run pods, and return its kubeconfig.
 
-    `with_pods` also simulates coderd, daemons and proxies in the pods.
+    `with_pods` also simulates coderd, daemons and proxies in the pods. `home` is the running
+    cluster whose coderd they use instead of one of their own.
     """
     if other := external_kubeconfig():
         paths.folder.mkdir(parents=True, exist_ok=True)
@@ -79,28 +81,52 @@ def up(
         say(f"using the cluster of {EXTERNAL}={other}; none is started here")
         return paths.kubeconfig
     with _locked(paths):
-        if _is_running(paths) and ports.load(paths.cluster).match(port, with_pods=with_pods):
+        coderd = ports.load(home.cluster).coderd if home else None
+        known = ports.load(paths.cluster)
+        if _is_running(paths) and known.match(port, with_pods=with_pods, coderd=coderd):
             say("cluster is up")
             return paths.kubeconfig
         started = time.monotonic()
         left = stop(_parts(paths))
         if left:
             say(f"stopped processes of an earlier run: {', '.join(left)}")
-        layout = _started(paths, programs, port, say, with_pods=with_pods)
+
+        def new_layout() -> Layout:
+            free = ports.choose(paths.cluster, port, with_pods=with_pods, coderd=coderd)
+            return Layout(paths.cluster, free, dict(programs), home.cluster if home else None)
+
+        layout = _started(paths, new_layout, say)
         say(f"cluster is up after {time.monotonic() - started:.1f} s, API at {layout.server}")
         return paths.kubeconfig
 
 
 def down(paths: SandboxPaths, *, keep: bool = False) -> list[str]:
-    """Stop the cluster, delete its data unless `keep`, and return what was running."""
+    """Stop the cluster and a second one in its folder, and return what was running.
+
+    The data is deleted unless `keep`.
+    """
     if not paths.folder.exists():
         return []
     with _locked(paths):
-        stopped = stop(_parts(paths))
+        stopped = [
+            f"{name} of {paths.second.folder.name}" for name in _down_second(paths, keep=keep)
+        ]
+        stopped += stop(_parts(paths))
         if not keep:
             shutil.rmtree(paths.cluster, ignore_errors=True)
             paths.kubeconfig.unlink(missing_ok=True)
     return stopped
+
+
+def down_with_folder(paths: SandboxPaths) -> list[str]:
+    """Stop the cluster, and delete everything that it has on this machine."""
+    stopped = down(paths)
+    shutil.rmtree(paths.folder, ignore_errors=True)
+    return stopped
+
+
+def _down_second(paths: SandboxPaths, *, keep: bool) -> list[str]:
+    return down(paths.second, keep=True) if keep else down_with_folder(paths.second)
 
 
 def status(paths: SandboxPaths) -> ClusterStatus:
@@ -154,19 +180,11 @@ def _is_running(paths: SandboxPaths) -> bool:
         return api.is_ready(http) and api.can_run_pods(http)
 
 
-def _started(
-    paths: SandboxPaths,
-    programs: Mapping[str, Path],
-    port: int | None,
-    say: Say,
-    *,
-    with_pods: bool,
-) -> Layout:
+def _started(paths: SandboxPaths, new_layout: Callable[[], Layout], say: Say) -> Layout:
     """Start the cluster; choose other ports if another process has taken one meanwhile."""
     lost = 0
     while True:
-        free = ports.choose(paths.cluster, port, with_pods=with_pods)
-        layout = Layout(paths.cluster, free, dict(programs))
+        layout = new_layout()
         if not layout.ready_marker.exists():
             shutil.rmtree(layout.data, ignore_errors=True)
         _prepare(paths, layout)

@@ -26,15 +26,17 @@ class Ports:
     network: int = 0
     """Of the pod network, and below of coderd in it; 0 if nothing is simulated in the pods."""
     coderd: int = 0
+    """In a second cluster, the port of the first one's coderd."""
 
     @property
     def with_pods(self) -> bool:
         """Return whether programs are simulated in the pods."""
         return bool(self.network)
 
-    def match(self, api: int | None, *, with_pods: bool) -> bool:
+    def match(self, api: int | None, *, with_pods: bool, coderd: int | None = None) -> bool:
         """Return whether a cluster with these ports is as requested."""
-        return api in (None, self.api) and with_pods == self.with_pods
+        same_coderd = coderd in (None, self.coderd)
+        return api in (None, self.api) and with_pods == self.with_pods and same_coderd
 
 
 def load(folder: Path) -> Ports:
@@ -50,15 +52,19 @@ def save(folder: Path, ports: Ports) -> None:
     _file(folder).write_text(json.dumps(asdict(ports)))
 
 
-def choose(folder: Path, api: int | None, *, with_pods: bool) -> Ports:
-    """Return the stored ports if they are free, else others; fail if `api` is not free."""
+def choose(folder: Path, api: int | None, *, with_pods: bool, coderd: int | None = None) -> Ports:
+    """Return the stored ports if they are free, else others; fail if `api` is not free.
+
+    `coderd` is the port of a coderd that runs elsewhere.
+    """
     before = asdict(load(folder))
-    chosen: dict[str, int] = {}
+    chosen = {"coderd": coderd} if coderd else {}
     inside = ("network", "coderd") if with_pods else ()
     with ExitStack() as held:
         for name in ("api", "etcd", "etcd_peer", "kwok", *inside):
-            fixed = api if name == "api" else None
-            chosen[name] = _take(held, fixed, before[name])
+            if name not in chosen:
+                fixed = api if name == "api" else None
+                chosen[name] = _take(held, fixed, before[name])
     return Ports(**chosen)
 
 

@@ -14,7 +14,9 @@ def main() -> None:
     parser.add_argument("--pki", type=Path, required=True)
     parser.add_argument("--network-port", type=int, required=True)
     parser.add_argument("--coderd-port", type=int, required=True)
-    parser.add_argument("--state", type=Path, required=True)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--state", type=Path, help="coderd's file, if it runs here")
+    where.add_argument("--home", type=Path, help="kubeconfig of the cluster that coderd runs in")
     asyncio.run(run(BackgroundConfig(**vars(parser.parse_args()))))
 
 
