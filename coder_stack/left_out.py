@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from coder_stack.conditions import Condition
+from coder_stack.naming import at_cluster
 
 VARIABLE = "CODER_STACK_WITHOUT_CLUSTERS"
 """Environment variable with the names, separated by commas."""
@@ -21,12 +22,12 @@ def left_out(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 def provider_name(stack: str, cluster: str | None) -> str:
     """Return the name of the Kubernetes provider; None: the cluster of `kubernetes`."""
-    return f"{stack}-cluster-{cluster}" if cluster else f"{stack}-cluster"
+    return at_cluster(f"{stack}-cluster", cluster)
 
 
 def engine_options(clusters: Iterable[str]) -> list[str]:
     """Return Pulumi's options that leave alone all that depends on the clusters' providers."""
-    patterns = [f"urn:pulumi:**pulumi:providers:kubernetes::*-cluster-{each}" for each in clusters]
+    patterns = [f"urn:pulumi:**pulumi:providers:kubernetes::*-cluster@{each}" for each in clusters]
     excluded = [word for pattern in patterns for word in ("--exclude", pattern)]
     return [*excluded, "--exclude-dependents"] if excluded else []
 

@@ -34,6 +34,15 @@ def fit(name: str, limit: int = MAX_LABEL) -> str:
     return f"{name[: limit - _HASH - 1].rstrip('-')}-{digest}"
 
 
+def at_cluster(resource: str, cluster: str | None) -> str:
+    """Name Pulumi's resource of an object in that cluster; None: the cluster of `kubernetes`.
+
+    With one name in both, an object that moves would be looked for in its new cluster and taken for
+    deleted, while the old one runs on. No part's name and no cluster's has an `@`.
+    """
+    return f"{resource}@{cluster}" if cluster else resource
+
+
 def operator_secret_name(coderd_name: str, owner: str = "") -> str:
     """Name the Secret in coderd's namespace that holds the operator's token.
 

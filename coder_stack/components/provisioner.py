@@ -41,7 +41,7 @@ from coder_stack.dynamic.organization import Organization
 from coder_stack.dynamic.provisioner_key import ProvisionerKey
 from coder_stack.environment import DAEMON_KEY, DAEMON_NAME, URL
 from coder_stack.features import EXTERNAL_PROVISIONERS
-from coder_stack.naming import provisioner_name, provisioner_secret_name
+from coder_stack.naming import at_cluster, provisioner_name, provisioner_secret_name
 from coder_stack.settings import Image, ProvisionerSettings
 
 
@@ -85,7 +85,7 @@ class Provisioner(pulumi.ComponentResource):
         self._args = args
         self._settings = want = args.settings
         self._workload = Workload(
-            name=name,
+            name=at_cluster(name, want.cluster),
             object_name=provisioner_name(want.name),
             namespace=want.namespace or args.namespace,
             labels=Labels(
@@ -146,7 +146,7 @@ class Provisioner(pulumi.ComponentResource):
     def _secret(self) -> core.v1.Secret:
         key = self._settings.key
         return credential_secret(
-            f"{self._name}-secret",
+            f"{self._workload.name}-secret",
             self._workload.metadata(
                 key.secret_name or provisioner_secret_name(self._settings.name)
             ),
@@ -160,7 +160,7 @@ class Provisioner(pulumi.ComponentResource):
         # The default namespace may be unknown in a preview, and no namespace can be named "own_".
         suffix = want.namespace or "own_"
         return workspace_rbac(
-            self._name,
+            self._workload.name,
             object_name=self._workload.object_name,
             namespaces={
                 **{each: each for each in want.workspace_namespaces},

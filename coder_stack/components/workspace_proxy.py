@@ -41,7 +41,7 @@ from coder_stack.dynamic.proxy_health import ProxyHealth
 from coder_stack.dynamic.workspace_proxy import WorkspaceProxyRegistration
 from coder_stack.environment import ACCESS_URL, PRIMARY_URL
 from coder_stack.features import WORKSPACE_PROXIES
-from coder_stack.naming import proxy_name, proxy_secret_name
+from coder_stack.naming import at_cluster, proxy_name, proxy_secret_name
 from coder_stack.settings import Image, ProxySettings
 
 
@@ -82,7 +82,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
         self._args = args
         self._settings = want = args.settings
         self._workload = Workload(
-            name=name,
+            name=at_cluster(name, want.cluster),
             object_name=proxy_name(want.name),
             namespace=want.namespace or args.namespace,
             labels=Labels(
@@ -131,7 +131,7 @@ class WorkspaceProxy(pulumi.ComponentResource):
     def _secret(self) -> core.v1.Secret:
         want = self._settings
         return credential_secret(
-            f"{self._name}-secret",
+            f"{self._workload.name}-secret",
             self._workload.metadata(want.secret_name or proxy_secret_name(want.name)),
             want.secret_key,
             self.registration.proxy_token,

@@ -68,7 +68,7 @@ def unknown_resources(
     stack: str, run: EngineRun, silent: Sequence[SilentCluster]
 ) -> list[ResourceReport]:
     """Report everything that the run has left out, by the cluster that it depends on."""
-    by_suffix = {f"-cluster-{each.name}": each for each in silent}
+    by_suffix = {f"-cluster@{each.name}": each for each in silent}
     unread = {urn: made for urn, made in run.unchanged.items() if urn not in run.refreshed}
 
     def cluster_of(provider: str) -> SilentCluster | None:

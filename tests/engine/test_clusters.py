@@ -115,7 +115,7 @@ def test_C1_each_part_is_in_its_cluster_and_is_repaired_there(two: Two) -> None:
     causes = {each["name"]: each["kind"] for each in report["resources"]}
     assert code == 2
     assert causes["coder-provisioner-eu-secret"] == "missing"
-    assert causes["coder-provisioner-au-secret"] == "missing"
+    assert causes["coder-provisioner-au@sydney-secret"] == "missing"
 
     code, report = two.command("reconcile")
     assert (code, report["result"], stack.unmet()) == (0, "clean", [])
@@ -127,6 +127,16 @@ def test_C1_each_part_is_in_its_cluster_and_is_repaired_there(two: Two) -> None:
     stack.up()
     after = {key.id for key in stack.key_records()}
     assert (len(after), before & after, stack.unmet()) == (2, set(), [])
+
+    # A part moves, in a run that refreshes with the program as a pipeline does.
+    (moved,) = [each for each in stack.key_records() if each.name.startswith("au")]
+    eu, au = stack.settings["provisioners"]
+    stack.configure(provisioners=[eu, {**au, "cluster": None}])
+    stack.up(refresh=True)
+    assert stack.unmet() == []
+    assert not {each for each in two.objects(two.far) if "au-" in each}
+    assert "deployments au-provisioner" in two.objects(near)
+    assert moved.id in {each.id for each in stack.key_records()}
 
     stack.project.destroy()
     assert two.objects(two.far) == set()
@@ -151,11 +161,11 @@ def test_C2_a_cluster_that_is_away_spoils_nothing_else_and_loses_nothing(two: Tw
     assert "coder-provisioner-eu-deployment" not in unknown
     assert {
         "coder-provisioner-au-key",
-        "coder-provisioner-au-secret",
-        "coder-provisioner-au-deployment",
+        "coder-provisioner-au@sydney-secret",
+        "coder-provisioner-au@sydney-deployment",
         "coder-provisioner-au-daemons",
         "coder-proxy-sydney-registration",
-        "coder-proxy-sydney-service",
+        "coder-proxy-sydney@sydney-service",
     } <= unknown
     assert {found[name]["cluster"] for name in unknown} == {"sydney"}
     assert "does not answer (Connection refused)" in found["coder-provisioner-au-key"]["cause"]
@@ -190,7 +200,7 @@ def test_C2_a_cluster_that_is_away_spoils_nothing_else_and_loses_nothing(two: Tw
     assert failure is not None
     assert "unreachable" in str(failure)
     kept = {each["urn"].rpartition("::")[2] for each in stack.project.state()["resources"]}
-    assert {"coder-provisioner-au-secret", "coder-provisioner-au-key"} <= kept
+    assert {"coder-provisioner-au@sydney-secret", "coder-provisioner-au-key"} <= kept
 
     far.wait()
     stack.up()

@@ -34,8 +34,8 @@ def test_C2_the_variable_is_read_however_people_write_it(
 
 def test_C2_providers_are_named_after_their_clusters_and_the_options_find_them_by_that() -> None:
     assert provider_name("coder", None) == "coder-cluster"
-    assert provider_name("coder", "sydney") == "coder-cluster-sydney"
-    pattern = "urn:pulumi:**pulumi:providers:kubernetes::*-cluster-"
+    assert provider_name("coder", "sydney") == "coder-cluster@sydney"
+    pattern = "urn:pulumi:**pulumi:providers:kubernetes::*-cluster@"
     assert engine_options(["sydney", "rome"]) == [
         "--exclude",
         f"{pattern}sydney",
@@ -53,7 +53,7 @@ def test_C2_without_clusters_to_leave_out_the_engine_gets_no_option() -> None:
 def test_C2_the_command_can_be_pasted_into_a_shell() -> None:
     assert command(["sydney", "sydney"]) == (
         f"{VARIABLE}=sydney pulumi up --exclude "
-        "'urn:pulumi:**pulumi:providers:kubernetes::*-cluster-sydney' --exclude-dependents"
+        "'urn:pulumi:**pulumi:providers:kubernetes::*-cluster@sydney' --exclude-dependents"
     )
     assert command(["a", "b"]).startswith(f"{VARIABLE}=a,b pulumi up --exclude 'urn:")
 

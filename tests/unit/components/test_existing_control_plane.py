@@ -129,11 +129,11 @@ def test_C1_each_cluster_in_use_has_a_provider_of_its_own(recorder: Recorder) ->
         for each in recorder.resources
         if each.typ == "pulumi:providers:kubernetes"
     }
-    assert providers == {"coder-cluster": (None, None), "coder-cluster-sydney": ("far.yaml", "au")}
+    assert providers == {"coder-cluster": (None, None), "coder-cluster@sydney": ("far.yaml", "au")}
     for each in recorder.resources:
         if each.typ.startswith("kubernetes:"):
             far = each.name.startswith("coder-provisioner-")
-            assert ("coder-cluster-sydney::" in each.provider) == far, each.name
+            assert ("coder-cluster@sydney::" in each.provider) == far, each.name
 
 
 def test_C1_daemons_in_another_cluster_connect_to_the_access_url(recorder: Recorder) -> None:

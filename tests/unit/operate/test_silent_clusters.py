@@ -37,7 +37,7 @@ def kubernetes(cluster: str) -> str:
 
 
 def registered(
-    parent: str, *kinds: tuple[str, str], cluster: str = "-sydney"
+    parent: str, *kinds: tuple[str, str], cluster: str = "@sydney"
 ) -> dict[str, Registered]:
     name = parent.rpartition("::")[2]
     return {
