@@ -145,9 +145,7 @@ def _of_stack(each: PolicyResource) -> Resource:
         for name, sources in each.property_dependencies.items()
     }
     provider = each.provider.urn if each.provider else ""
-    return Resource(
-        each.resource_type, each.name, each.urn, each.props, (), dependencies, provider
-    )
+    return Resource(each.resource_type, each.name, each.urn, each.props, (), dependencies, provider)
 
 
 def _with_defaults(schema: Mapping[str, Mapping[str, Any]], given: Options) -> dict[str, Any]:

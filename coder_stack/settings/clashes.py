@@ -200,9 +200,9 @@ def _kubeconfigs_of_job(draft: Draft) -> Iterator[Clash]:
         if name not in job.kubeconfigs:
             why = f"cluster {name} needs one: name an existing Secret and its key"
             yield Clash(f"{_JOB}.kubeconfigs", why)
-        elif path and job.kubeconfigs[earlier := first.setdefault(path, name)] != (
-            job.kubeconfigs[name]
-        ):
+            continue
+        earlier = first.setdefault(path, name) if path else name
+        if job.kubeconfigs[earlier] != job.kubeconfigs[name]:
             why = f"{path} is the file of {_CLUSTERS}{earlier}, too: name the same Secret and key"
             yield Clash(f"{_JOB}.kubeconfigs.{name}", why)
 

@@ -254,7 +254,7 @@ def test_B1_C5_nothing_is_concluded_from_a_job_or_a_cluster_that_is_wrong() -> N
     assert paths(unused) == ["clusters.sydney", "reconcileJob.backend", "reconcileJob.image"]
 
 
-def test_C5_F2_the_kubeconfigs_are_needed_in_the_cluster_of_the_job_unless_it_is_suspended() -> None:
+def test_C5_F2_the_kubeconfigs_are_needed_beside_the_job_unless_it_is_suspended() -> None:
     """A token for one can be made only when the suspended job's account is there."""
     config = of_job({"sydney": SECRET})
     needed = {

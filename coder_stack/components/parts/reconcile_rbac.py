@@ -80,9 +80,7 @@ def namespace_rules(
         *((each.namespace or home, each) for each in parts if isinstance(each, ProxySettings)),
     ]
     for namespace, part in exposed:
-        rules[namespace] += [
-            rule for rule in _exposure_rules(part) if rule not in rules[namespace]
-        ]
+        rules[namespace] += [rule for rule in _exposure_rules(part) if rule not in rules[namespace]]
     for namespace, names in _referenced_secrets(settings).items() if cluster is None else ():
         if namespace not in rules:
             # The Role itself is an object of the stack, too.
