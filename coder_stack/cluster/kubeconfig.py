@@ -6,7 +6,7 @@ No message quotes the file, because it holds credentials.
 
 import base64
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -98,6 +98,21 @@ def kubeconfig_files(which: Kubeconfig, environment: Mapping[str, str]) -> list[
     files = [Path(name).expanduser() for name in names.split(os.pathsep) if name]
     in_pod = which.context is None and "KUBERNETES_SERVICE_HOST" in environment
     return [] if in_pod and not any(file.exists() for file in files) else files
+
+
+def file_with(files: Sequence[Path], context: str | None) -> Path | None:
+    """Return the first of several files that has the context, or else a current one.
+
+    None if no file has it, or if one cannot be read.
+    """
+    for file in files:
+        try:
+            found = _Content.model_validate(yaml.safe_load(file.read_text()))
+        except (OSError, ValueError, yaml.YAMLError):
+            return None
+        if context in {each.name for each in found.contexts} or (not context and found.current):
+            return file
+    return None
 
 
 def load_kubeconfig(path: Path, wanted: str | None, field: str = "kubernetes") -> LoadedKubeconfig:

@@ -7,7 +7,7 @@ in other clusters are in reconcile_account.py.
 """
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ PROJECT = "/srv/coder-stack"
 """Where the Dockerfile puts the project."""
 _WORK = "/work"
 _CONFIG = "/etc/coder-stack"
+_CLUSTERS = "/etc/coder-clusters"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _USER = 1000
 
@@ -55,6 +56,7 @@ class ReconcileJob(pulumi.ComponentResource):
         super().__init__("coder-stack:index:ReconcileJob", name, None, opts)
         self._name = name
         self._args = args
+        self._kubeconfigs = mounted_kubeconfigs(args.settings)
         self._workload = account_workload(name, args.settings, args.namespace, self)
         account = self._workload.service_account(args.job.service_account_annotations)
         permissions = with_permissions(
@@ -116,7 +118,7 @@ class ReconcileJob(pulumi.ComponentResource):
             "volumes": [
                 {"name": "work", "emptyDir": {}},
                 {"name": "kubeconfig", "configMap": {"name": config.metadata.name}},
-                *(each.volume for each in mounted_kubeconfigs(self._args.settings, job)),
+                *(each.volume for each in self._kubeconfigs),
             ],
             "image_pull_secrets": [{"name": name} for name in job.pull_secrets],
             "node_selector": job.node_selector,
@@ -134,7 +136,7 @@ class ReconcileJob(pulumi.ComponentResource):
             "image": job.image,
             "command": command(self._args.stack, job.wait_seconds),
             "workingDir": PROJECT,
-            "env": environment(job),
+            "env": environment(job, self._kubeconfigs),
             "resources": {
                 "requests": dict(job.resources.requests),
                 "limits": dict(job.resources.limits),
@@ -147,7 +149,7 @@ class ReconcileJob(pulumi.ComponentResource):
             "volumeMounts": [
                 {"name": "work", "mountPath": _WORK},
                 {"name": "kubeconfig", "mountPath": _CONFIG, "readOnly": True},
-                *(each.mount for each in mounted_kubeconfigs(self._args.settings, job)),
+                *(each.mount for each in self._kubeconfigs),
             ],
         }
 
@@ -157,8 +159,12 @@ def command(stack: str, wait_seconds: int) -> list[str]:
     return ["coder-stack", "reconcile", "--stack", stack, "--wait", str(wait_seconds)]
 
 
-def environment(job: ReconcileJobSettings) -> list[dict[str, Any]]:
+def environment(
+    job: ReconcileJobSettings, kubeconfigs: Sequence["MountedKubeconfig"] = ()
+) -> list[dict[str, Any]]:
     """Return the environment, which makes Pulumi write to the one writable folder."""
+    # The first has the current context.
+    files = [f"{_CONFIG}/kubeconfig", *(each.listed for each in kubeconfigs if each.listed)]
     env: list[dict[str, Any]] = [
         {"name": "HOME", "value": _WORK},
         {"name": "TMPDIR", "value": _WORK},
@@ -167,7 +173,7 @@ def environment(job: ReconcileJobSettings) -> list[dict[str, Any]]:
         # The plugin is in the image; downloading programs at run time would be a risk.
         {"name": "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "value": "true"},
         {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
-        {"name": "KUBECONFIG", "value": f"{_CONFIG}/kubeconfig"},
+        {"name": "KUBECONFIG", "value": ":".join(files)},
         secret_env("PULUMI_BACKEND_URL", job.backend.name, job.backend.key),
     ]
     if job.passphrase is not None:
@@ -200,7 +206,7 @@ def kubeconfig(context: str | None) -> str:
 
 
 class MountedKubeconfig(NamedTuple):
-    """The kubeconfig of another cluster, at the path that the config names.
+    """The kubeconfig of another cluster: at the path that the config names, or else in KUBECONFIG.
 
     With another path the Kubernetes provider would differ from the recorded one in every run.
     """
@@ -223,30 +229,36 @@ class MountedKubeconfig(NamedTuple):
         """The file, without hiding what the image has beside it."""
         return {
             "name": self._volume_name,
-            "mountPath": self.path,
+            "mountPath": self.path or self.listed,
             "subPath": "kubeconfig",
             "readOnly": True,
         }
+
+    @property
+    def listed(self) -> str:
+        """The path in KUBECONFIG; empty if the config names one."""
+        return "" if self.path else f"{_CLUSTERS}/{self.name}"
 
     @property
     def _volume_name(self) -> str:
         return fit(f"cluster-{self.name}")
 
 
-def mounted_kubeconfigs(
-    settings: Settings, job: ReconcileJobSettings
-) -> Iterator[MountedKubeconfig]:
+def mounted_kubeconfigs(settings: Settings) -> list[MountedKubeconfig]:
     """Return the files to mount; clusters may share one."""
-    seen = set[str]()
-    for name, secret in job.kubeconfigs.items():
-        given = settings.clusters[name].kubeconfig
-        if given and given not in seen:
-            seen.add(given)
-            yield MountedKubeconfig(name, secret, _in_pod(given))
+    job = settings.reconcile_job
+    found: list[MountedKubeconfig] = []
+    for name, secret in job.kubeconfigs.items() if job else ():
+        path = _in_pod(settings.clusters[name].kubeconfig)
+        if not path or path not in {each.path for each in found}:
+            found.append(MountedKubeconfig(name, secret, path))
+    return found
 
 
-def _in_pod(path: str) -> str:
+def _in_pod(path: str | None) -> str:
     """Return the absolute path of a file that the config names, as the program finds it."""
+    if path is None:
+        return ""
     if path.startswith("~/"):
         return f"{_WORK}{path[1:]}"  # the pod's HOME
     return posixpath.normpath(posixpath.join(PROJECT, path))

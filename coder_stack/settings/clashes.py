@@ -178,11 +178,7 @@ def _of_cluster(
 
 
 def _kubeconfigs_of_job(draft: Draft) -> Iterator[Clash]:
-    """Check that the job has one file for each other cluster in use.
-
-    A context alone will not do: the Kubernetes provider reads one file only, and the pod's own has
-    one context. With the same path inside and outside the pod, the provider is the recorded one.
-    """
+    """Check that the job has one file for each other cluster in use, and can tell them apart."""
     job, known = draft.parts.get(_JOB), draft.clusters
     if not isinstance(job, ReconcileJobSettings) or draft.is_invalid(_JOB, "kubeconfigs"):
         return
@@ -195,8 +191,10 @@ def _kubeconfigs_of_job(draft: Draft) -> Iterator[Clash]:
         field = f"{_CLUSTERS}{name}"
         cluster = draft.parts.get(field)
         path = cluster.kubeconfig if isinstance(cluster, KubernetesSettings) else None
-        if cluster and path is None and not draft.is_invalid(field, "kubeconfig"):
-            yield Clash(f"{field}.kubeconfig", "reconcileJob needs a file for this cluster")
+        wrong = {"context", "kubeconfig"} & set(draft.invalid.get(field, ()))
+        if isinstance(cluster, KubernetesSettings) and not (path or cluster.context or wrong):
+            why = "reconcileJob needs this or kubeconfig: its current context is that of its pod"
+            yield Clash(f"{field}.context", why)
         if name not in job.kubeconfigs:
             why = f"cluster {name} needs one: name an existing Secret and its key"
             yield Clash(f"{_JOB}.kubeconfigs", why)

@@ -47,8 +47,8 @@ class ReconcileJobSettings(Part):
     kubeconfigs: dict[Label, SecretRef] = Field(
         default={},
         description=(
-            "Secrets with the kubeconfigs of `clusters`, by name. Each is mounted where "
-            "`clusters.<name>.kubeconfig` says."
+            "Secrets with the kubeconfigs of `clusters`, by name. Each is a file at "
+            "`clusters.<name>.kubeconfig`, or else has the context `clusters.<name>.context`."
         ),
     )
     schedule: Annotated[

@@ -200,12 +200,15 @@ def of_job(kubeconfigs: Any, clusters: dict[str, Any] = FILE, **parts: Any) -> d
     ("config", "sentences"),
     [
         (of_job({"sydney": SECRET}), []),
+        (of_job({"sydney": SECRET}, SYDNEY), []),
         (of_job({}, {}, provisioners=[]), []),
         (
             of_job({}),
             [
-                "reconcileJob.kubeconfigs: cluster sydney needs one: name an existing Secret and "
-                "its key"
+                (
+                    "reconcileJob.kubeconfigs: cluster sydney needs one: name an existing Secret and "
+                    "its key"
+                )
             ],
         ),
         (
@@ -215,13 +218,20 @@ def of_job(kubeconfigs: Any, clusters: dict[str, Any] = FILE, **parts: Any) -> d
         (
             of_job({"sydney": SECRET}, provisioners=[]),
             [
-                "clusters.sydney: is never used: name it in provisioners[].cluster or "
-                "proxies[].cluster, or remove it"
+                (
+                    "clusters.sydney: is never used: name it in provisioners[].cluster or "
+                    "proxies[].cluster, or remove it"
+                )
             ],
         ),
         (
-            of_job({"sydney": SECRET}, SYDNEY),
-            ["clusters.sydney.kubeconfig: reconcileJob needs a file for this cluster"],
+            of_job({"sydney": SECRET}, {"sydney": {}}, kubernetes={"context": "home"}),
+            [
+                (
+                    "clusters.sydney.context: reconcileJob needs this or kubeconfig: its current "
+                    "context is that of its pod"
+                )
+            ],
         ),
         (
             of_job(
@@ -233,8 +243,10 @@ def of_job(kubeconfigs: Any, clusters: dict[str, Any] = FILE, **parts: Any) -> d
                 provisioners=[AU, {"name": "it", "cluster": "rome"}],
             ),
             [
-                "reconcileJob.kubeconfigs.sydney: fleet.yaml is the file of clusters.rome, too: "
-                "name the same Secret and key"
+                (
+                    "reconcileJob.kubeconfigs.sydney: fleet.yaml is the file of clusters.rome, too: "
+                    "name the same Secret and key"
+                )
             ],
         ),
     ],

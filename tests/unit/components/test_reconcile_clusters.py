@@ -218,6 +218,19 @@ def test_C5_the_kubeconfig_is_one_file_where_the_config_names_it(
     assert (mount["mountPath"], mount["subPath"]) == (mounted, "kubeconfig")
 
 
+def test_C5_a_context_without_a_file_is_found_in_a_further_file_of_kubeconfig(
+    recorder: Recorder,
+) -> None:
+    """The job's own file is the first, so that the current context is that of its account."""
+    built(recorder, settings(clusters={"sydney": {"context": "sydney"}}))
+    pod = recorder.one("CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    (mount,) = [each for each in container["volumeMounts"] if each.get("subPath")]
+    (files,) = [each["value"] for each in container["env"] if each["name"] == "KUBECONFIG"]
+    assert files.split(":") == ["/etc/coder-stack/kubeconfig", mount["mountPath"]]
+    assert not mount["mountPath"].startswith("/etc/coder-stack/"), "that folder is a volume"
+
+
 def test_C5_clusters_with_one_file_have_one_mount(recorder: Recorder) -> None:
     """The API server refuses two at one path."""
     secret = {"name": "fleet", "key": "config"}

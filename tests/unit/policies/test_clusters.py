@@ -31,8 +31,8 @@ def with_key(**key: Any) -> dict[str, Res]:
 @pytest.mark.parametrize(
     ("rule", "others", "workload", "alone"),
     [
-        ("network-policy", {"other": compliant.network_policy()}, compliant.deployment(), True),
-        ("disruption-budget", {"other": compliant.budget()}, compliant.deployment(replicas=2), True),
+        ("network-policy", {"it": compliant.network_policy()}, compliant.deployment(), True),
+        ("disruption-budget", {"it": compliant.budget()}, compliant.deployment(replicas=2), True),
         ("own-secret-by-key", with_key(), mounting(), False),
         ("key-exact-name", with_key(exact_name=True), compliant.daemons(replicas=2), False),
     ],
