@@ -100,19 +100,26 @@ def kubeconfig_files(which: Kubeconfig, environment: Mapping[str, str]) -> list[
     return [] if in_pod and not any(file.exists() for file in files) else files
 
 
-def file_with(files: Sequence[Path], context: str | None) -> Path | None:
-    """Return the first of several files that has the context, or else a current one.
+def find_context(files: Sequence[Path], context: str | None) -> tuple[Path, str] | None:
+    """Return the context, or else the current one, and the one of several files that has it.
 
-    None if no file has it, or if one cannot be read.
+    As for kubectl, the first file wins for every name. None if no file has both the context and
+    its cluster, or if one cannot be read.
     """
-    for file in files:
-        try:
-            found = _Content.model_validate(yaml.safe_load(file.read_text()))
-        except (OSError, ValueError, yaml.YAMLError):
-            return None
-        if context in {each.name for each in found.contexts} or (not context and found.current):
-            return file
-    return None
+    try:
+        found = {
+            file: _Content.model_validate(yaml.safe_load(file.read_text()))
+            for file in files
+            if file.exists()
+        }
+    except (OSError, ValueError, yaml.YAMLError):
+        return None
+    name = context or next((each.current for each in found.values() if each.current), "")
+    contexts = [(file, one) for file, each in found.items() for one in each.contexts]
+    file, chosen = next((each for each in contexts if each[1].name == name), (None, None))
+    clusters = [(file, one.name) for file, each in found.items() for one in each.clusters]
+    home = next((file for file, cluster in clusters if chosen and cluster == chosen.cluster), None)
+    return (file, name) if file is not None and file == home else None
 
 
 def load_kubeconfig(path: Path, wanted: str | None, field: str = "kubernetes") -> LoadedKubeconfig:

@@ -14,7 +14,7 @@ from coder_stack.cluster.kubeconfig import (
     Kubeconfig,
     KubeconfigError,
     LoadedKubeconfig,
-    file_with,
+    find_context,
     kubeconfig_files,
     kubeconfig_of,
     load_kubeconfig,
@@ -83,14 +83,13 @@ def find_cluster(
     would merge: both are left to the engine.
     """
     files = kubeconfig_files(kubeconfig_of(settings), environment)
-    file = files[0] if len(files) == 1 else file_with(files, settings.context)
-    if file is None:
+    one = (files[0], settings.context) if len(files) == 1 else None
+    found = one or find_context(files, settings.context)
+    if found is None:
         return None
     try:
-        return load_kubeconfig(file, settings.context, field)
+        return load_kubeconfig(*found, field)
     except KubeconfigError as error:
-        if len(files) > 1:
-            return None
         raise ConfigError([f"{field}.{error.setting}: {error}"]) from None
 
 

@@ -6,6 +6,7 @@ folders are elsewhere, and the API server has the address that it has here.
 """
 
 import base64
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -83,10 +84,11 @@ class Pod:
         (container,) = spec["containers"]
         paths = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
         before: dict[Path, str] = {}
+        (self.root / "clusters").mkdir()
         for volume in spec["volumes"]:
             if source := volume.get("secret"):
                 file = Path(self._here(paths[volume["name"]]))
-                before[file] = file.read_text()
+                before[file] = file.read_text() if file.exists() else ""
                 (item,) = source["items"]
                 file.write_text(self.stack.written(source["secretName"], item["key"]))
         try:
@@ -102,9 +104,12 @@ class Pod:
         return self.stack.written(reference["name"], reference["key"])
 
     def _here(self, path: str) -> str:
+        if os.pathsep in path and path.startswith("/"):  # several files
+            return os.pathsep.join(map(self._here, path.split(os.pathsep)))
         places = {
             "/work": str(self.root / "work"),
             "/etc/coder-stack": str(self.root / "config"),
+            "/etc/coder-clusters": str(self.root / "clusters"),
             PROJECT: str(self.stack.project.folder),
         }
         for there, here in places.items():

@@ -206,8 +206,8 @@ def of_job(kubeconfigs: Any, clusters: dict[str, Any] = FILE, **parts: Any) -> d
             of_job({}),
             [
                 (
-                    "reconcileJob.kubeconfigs: cluster sydney needs one: name an existing Secret and "
-                    "its key"
+                    "reconcileJob.kubeconfigs: cluster sydney needs one: name an existing Secret "
+                    "and its key"
                 )
             ],
         ),
@@ -244,8 +244,8 @@ def of_job(kubeconfigs: Any, clusters: dict[str, Any] = FILE, **parts: Any) -> d
             ),
             [
                 (
-                    "reconcileJob.kubeconfigs.sydney: fleet.yaml is the file of clusters.rome, too: "
-                    "name the same Secret and key"
+                    "reconcileJob.kubeconfigs.sydney: fleet.yaml is the file of clusters.rome, "
+                    "too: name the same Secret and key"
                 )
             ],
         ),
