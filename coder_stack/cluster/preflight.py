@@ -83,12 +83,15 @@ def find_cluster(
     would merge: both are left to the engine.
     """
     files = kubeconfig_files(kubeconfig_of(settings), environment)
-    one = (files[0], settings.context) if len(files) == 1 else None
-    found = one or find_context(files, settings.context)
-    if found is None:
+    match files:
+        case [file]:
+            context = settings.context
+        case several:
+            file, context = find_context(several, settings.context)
+    if file is None:
         return None
     try:
-        return load_kubeconfig(*found, field)
+        return load_kubeconfig(file, context, field)
     except KubeconfigError as error:
         raise ConfigError([f"{field}.{error.setting}: {error}"]) from None
 
