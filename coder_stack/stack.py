@@ -19,6 +19,7 @@ from coder_stack.components.parts.clusters import Clusters
 from coder_stack.components.parts.ownership import mark_of
 from coder_stack.components.parts.status import Status
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
+from coder_stack.components.reconcile_account import ReconcileAccount, ReconcileAccountArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
 from coder_stack.conditions import (
@@ -255,6 +256,12 @@ class CoderStack(pulumi.ComponentResource):
     def _reconcile_job(self, *, kept_databases: bool) -> ReconcileJob | None:
         if self.settings.reconcile_job is None:
             return None
+        for cluster in filter(None, self.settings.clusters_in_use):
+            ReconcileAccount(
+                f"{self._name}-reconcile-{cluster}",
+                ReconcileAccountArgs(settings=self.settings, cluster=cluster),
+                self._clusters.options(cluster),
+            )
         return ReconcileJob(
             f"{self._name}-reconcile",
             ReconcileJobArgs(

@@ -8,7 +8,7 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from coder_stack.descriptors import TYPE_PREFIX
 from coder_stack.environment import ACCESS_URL, PRIMARY_URL, URL
-from pod_specs import containers, has_pods, namespace_of, pod_labels, selects, serves
+from pod_specs import containers, has_pods, place_of, pod_labels, selects, serves
 from properties import Property, Resource, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
@@ -104,21 +104,21 @@ def _excess_rights(case: Case, rule: Property, allowed: frozenset[str]) -> Itera
 
 
 def _network_policies(case: StackCase) -> Iterator[Violation]:
-    covered = dict[str, list[Resource]]()
+    covered = dict[tuple[str, str], list[Resource]]()
     for each in case.resources:
         if each.kind == "NetworkPolicy":
             with case.known:
-                covered.setdefault(namespace_of(each), []).append(each)
+                covered.setdefault(place_of(each), []).append(each)
     for workload in case.resources:
         if has_pods(workload.type):
             with case.known:
-                namespace = namespace_of(workload)
-                if namespace not in covered:
-                    covered[namespace] = []  # one message per namespace
+                place = place_of(workload)
+                if place not in covered:
+                    covered[place] = []  # one message per namespace
                     yield workload.props.at("metadata", "namespace").violation(
                         "add a NetworkPolicy to this namespace."
                     )
-                elif covered[namespace] and _is_open(case, workload, covered[namespace]):
+                elif covered[place] and _is_open(case, workload, covered[place]):
                     yield pod_labels(workload).violation(
                         "add a NetworkPolicy that selects these pods."
                     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from pod_specs import has_pods, namespace_of, pod_labels, selects, serves
+from pod_specs import has_pods, place_of, pod_labels, selects, serves
 from properties import Resource, Violation
 from rule import StackCase, stack_rule
 
@@ -23,7 +23,7 @@ def _budget(case: StackCase) -> Iterator[Violation]:
 
 def _covers(budget: Resource, workload: Resource) -> bool:
     selector = budget.props.at("spec", "selector")
-    if selector.value is None or namespace_of(budget) != namespace_of(workload):
+    if selector.value is None or place_of(budget) != place_of(workload):
         return False
     return selects(selector, pod_labels(workload).mapping())
 

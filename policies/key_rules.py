@@ -12,7 +12,7 @@ from pulumi_policy import EnforcementLevel, Severity
 from coder_stack.coderd.names import key_name_fault
 from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.environment import DAEMON_KEY, SET_BY_DAEMON_KEY
-from pod_specs import containers, has_pods, namespace_of
+from pod_specs import containers, has_pods, place_of
 from properties import Property, Resource, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
@@ -96,16 +96,16 @@ def _one_replica(case: StackCase) -> Iterator[Violation]:
 
 def _users(case: StackCase, key: Resource) -> Iterator[Resource]:
     """Yield the workloads whose pods read the key from a Secret that holds it."""
-    secrets = set[tuple[str, str]]()
+    secrets = set[tuple[tuple[str, str], str]]()
     for secret in case.of_type("kubernetes:core/v1:Secret"):
         if key.urn in secret.sources_of("data", "stringData"):
             with case.known:
-                secrets.add((namespace_of(secret), secret.props.at("metadata", "name").text))
+                secrets.add((place_of(secret), secret.props.at("metadata", "name").text))
     for workload in case.resources if secrets else ():
         if has_pods(workload.type):
             with case.known:
                 names = {each.text for each in _references(case, workload)}
-                if secrets & {(namespace_of(workload), name) for name in names}:
+                if secrets & {(place_of(workload), name) for name in names}:
                     yield workload
 
 

@@ -66,9 +66,12 @@ def pod_labels(resource: Resource) -> Property:
     return holder.at("metadata", "labels")
 
 
-def namespace_of(resource: Resource) -> str:
-    """Return its namespace, `default` if it names none."""
-    return resource.props.at("metadata", "namespace").text or "default"
+def place_of(resource: Resource) -> tuple[str, str]:
+    """Return its cluster and its namespace, `default` if it names none.
+
+    Two clusters may have namespaces, Secrets and pods of the same names.
+    """
+    return resource.provider, resource.props.at("metadata", "namespace").text or "default"
 
 
 def program(container: Property) -> str | None:

@@ -25,6 +25,8 @@ class Resource:
         default_factory=dict[str, Sequence[str]]
     )
     """Property → URNs of the resources that its value depends on. Stack rules only."""
+    provider: str = ""
+    """URN of its provider, which stands for its cluster. Stack rules only."""
 
     @property
     def kind(self) -> str:

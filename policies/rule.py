@@ -144,7 +144,8 @@ def _of_stack(each: PolicyResource) -> Resource:
         name: tuple(source.urn for source in sources)
         for name, sources in each.property_dependencies.items()
     }
-    return Resource(each.resource_type, each.name, each.urn, each.props, (), dependencies)
+    provider = each.provider.urn if each.provider else ""
+    return Resource(each.resource_type, each.name, each.urn, each.props, (), dependencies, provider)
 
 
 def _with_defaults(schema: Mapping[str, Mapping[str, Any]], given: Options) -> dict[str, Any]:

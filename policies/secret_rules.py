@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from coder_stack.descriptors import DESCRIPTORS, TYPE_PREFIX
-from pod_specs import containers, has_pods, is_kubernetes, namespace_of, pod_spec, pod_spec_path
+from pod_specs import containers, has_pods, is_kubernetes, place_of, pod_spec, pod_spec_path
 from properties import Property, Resource, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 from secret_detection import HIDDEN_IN_METADATA, is_plain_secret, looks_secret, names_secret
@@ -77,15 +77,15 @@ def _metadata(case: Case) -> Iterator[Violation]:
 
 def _by_key_only(case: StackCase) -> Iterator[Violation]:
     ours = [each for each in case.of_type("kubernetes:core/v1:Secret") if _of_coderd(each)]
-    names = set[tuple[str, str]]()
+    names = set[tuple[tuple[str, str], str]]()
     for secret in ours:
         with case.known:
-            names.add((namespace_of(secret), secret.props.at("metadata", "name").text))
+            names.add((place_of(secret), secret.props.at("metadata", "name").text))
     for workload in case.resources if names else ():
         if has_pods(workload.type):
             for name in _whole_secrets(case, workload):
                 with case.known:
-                    if (namespace_of(workload), name.text) in names:
+                    if (place_of(workload), name.text) in names:
                         yield name.violation(f"pass only the key that is needed; {_BY_REFERENCE}")
 
 

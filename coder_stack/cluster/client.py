@@ -14,6 +14,7 @@ from urllib.parse import quote
 from coder_stack.cluster.kubeconfig import (
     Kubeconfig,
     KubeconfigError,
+    find_context,
     kubeconfig_files,
     load_kubeconfig,
 )
@@ -69,7 +70,8 @@ def _load(which: Kubeconfig, settings: Any) -> None:
         case several:
             library.load_kube_config(
                 config_file=os.pathsep.join(map(str, several)),
-                context=which.context,
+                # The library would take the last file's current context, kubectl the first's.
+                context=find_context(several, which.context).name,
                 client_configuration=settings,
                 persist_config=False,
             )

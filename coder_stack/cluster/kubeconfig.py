@@ -6,10 +6,10 @@ No message quotes the file, because it holds credentials.
 
 import base64
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import yaml
 from pydantic import AliasPath, Field
@@ -98,6 +98,35 @@ def kubeconfig_files(which: Kubeconfig, environment: Mapping[str, str]) -> list[
     files = [Path(name).expanduser() for name in names.split(os.pathsep) if name]
     in_pod = which.context is None and "KUBERNETES_SERVICE_HOST" in environment
     return [] if in_pod and not any(file.exists() for file in files) else files
+
+
+class FoundContext(NamedTuple):
+    """The name of a context, and the file that has it."""
+
+    file: Path | None
+    """None if no file has both the context and its cluster, or if one cannot be read."""
+    name: str | None
+
+
+def find_context(files: Sequence[Path], context: str | None) -> FoundContext:
+    """Find the context, or else the current one, in several files.
+
+    As for kubectl, the first file wins for every name, and for the current context.
+    """
+    try:
+        found = {
+            file: _Content.model_validate(yaml.safe_load(file.read_text()))
+            for file in files
+            if file.exists()
+        }
+    except (OSError, ValueError, yaml.YAMLError):
+        return FoundContext(None, context)
+    name = context or next((each.current for each in found.values() if each.current), None)
+    contexts = [(file, one) for file, each in found.items() for one in each.contexts]
+    file, chosen = next((each for each in contexts if each[1].name == name), (None, None))
+    clusters = [(file, one.name) for file, each in found.items() for one in each.clusters]
+    home = next((file for file, cluster in clusters if chosen and cluster == chosen.cluster), None)
+    return FoundContext(file if file == home else None, name)
 
 
 def load_kubeconfig(path: Path, wanted: str | None, field: str = "kubernetes") -> LoadedKubeconfig:

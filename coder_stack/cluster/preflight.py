@@ -14,6 +14,7 @@ from coder_stack.cluster.kubeconfig import (
     Kubeconfig,
     KubeconfigError,
     LoadedKubeconfig,
+    find_context,
     kubeconfig_files,
     kubeconfig_of,
     load_kubeconfig,
@@ -78,15 +79,19 @@ def find_cluster(
 ) -> LoadedKubeconfig | None:
     """Return the cluster that the config names; raise ConfigError with the field to correct.
 
-    None for a pod's service account, and for files to merge by kubectl's rules: both are left to
-    the engine.
+    None for a pod's service account, and for a context in pieces in several files, which kubectl
+    would merge: both are left to the engine.
     """
     files = kubeconfig_files(kubeconfig_of(settings), environment)
-    if len(files) != 1:
+    match files:
+        case [file]:
+            context = settings.context
+        case several:
+            file, context = find_context(several, settings.context)
+    if file is None:
         return None
-    (file,) = files
     try:
-        return load_kubeconfig(file, settings.context, field)
+        return load_kubeconfig(file, context, field)
     except KubeconfigError as error:
         raise ConfigError([f"{field}.{error.setting}: {error}"]) from None
 

@@ -4,6 +4,7 @@ from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.operator import Operator, OperatorArgs
 from coder_stack.components.parts.operator_handle import OperatorHandle
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
+from coder_stack.components.reconcile_account import ReconcileAccount, ReconcileAccountArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
 
@@ -15,6 +16,8 @@ __all__ = [
     "OperatorHandle",
     "Provisioner",
     "ProvisionerArgs",
+    "ReconcileAccount",
+    "ReconcileAccountArgs",
     "ReconcileJob",
     "ReconcileJobArgs",
     "WorkspaceProxy",

@@ -1,27 +1,24 @@
 """A CronJob that runs `coder-stack reconcile` of this stack, with the permissions for it (D4).
 
-One run at a time, with a read-only root and one empty folder to write to. The backend's URL and the
-passphrase are in existing Secrets. The reconcile itself is in operate/, its limits are `drift` in
-the config, and its image is the Dockerfile's.
+One run at a time, with a read-only root and one empty folder to write to. The backend's URL, the
+passphrase and the kubeconfigs of other clusters are in existing Secrets. The reconcile itself is in
+operate/, its limits are `drift` in the config, and its image is the Dockerfile's. Its permissions
+in other clusters are in reconcile_account.py.
 """
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pulumi
 import yaml
-from pulumi_kubernetes import batch, core, meta, rbac
+from pulumi_kubernetes import batch, core, meta
 
 from coder_stack.components.parts.pod import secret_env
-from coder_stack.components.parts.reconcile_rbac import (
-    Rule,
-    cluster_rules,
-    namespace_rules,
-)
-from coder_stack.components.parts.workload import Labels, Workload
-from coder_stack.naming import reconcile_cluster_role_name, reconcile_name
-from coder_stack.settings import ReconcileJobSettings, Settings
+from coder_stack.components.reconcile_account import account_workload, with_permissions
+from coder_stack.naming import fit
+from coder_stack.settings import ReconcileJobSettings, SecretRef, Settings
 
 # Some types are quoted: the SDK loads a Kubernetes API group when it is first used.
 
@@ -29,8 +26,8 @@ PROJECT = "/srv/coder-stack"
 """Where the Dockerfile puts the project."""
 _WORK = "/work"
 _CONFIG = "/etc/coder-stack"
+_CLUSTERS = "/etc/coder-clusters"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-_GROUP = "rbac.authorization.k8s.io"
 _USER = 1000
 
 
@@ -59,19 +56,12 @@ class ReconcileJob(pulumi.ComponentResource):
         super().__init__("coder-stack:index:ReconcileJob", name, None, opts)
         self._name = name
         self._args = args
-        plane = args.settings.control_plane
-        self._cluster_name = reconcile_cluster_role_name(plane.namespace, plane.name)
-        self._workload = Workload(
-            name=name,
-            object_name=reconcile_name(plane.name),
-            namespace=args.namespace,
-            labels=Labels(
-                name="coder-stack", instance=plane.name, component="reconcile", more=args.job.labels
-            ),
-            parent=self,
-        )
+        self._kubeconfigs = mounted_kubeconfigs(args.settings)
+        self._workload = account_workload(name, args.settings, args.namespace, self)
         account = self._workload.service_account(args.job.service_account_annotations)
-        permissions = [*self._roles(account), *self._cluster_role(account)]
+        permissions = with_permissions(
+            self._workload, account, args.settings, kept_databases=args.kept_databases
+        )
         config = core.v1.ConfigMap(
             f"{name}-kubeconfig",
             metadata=self._workload.metadata(),
@@ -80,48 +70,6 @@ class ReconcileJob(pulumi.ComponentResource):
         )
         self.cron_job = self._cron_job(account, config, permissions)
         self.register_outputs({})
-
-    def _roles(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
-        made: list[pulumi.Resource] = []
-        own = self._args.settings.control_plane.namespace
-        permissions = namespace_rules(self._args.settings, kept_databases=self._args.kept_databases)
-        for name, rules in permissions.items():
-            namespace = self._args.namespace if name == own else name
-            role = rbac.v1.Role(
-                f"{self._name}-{name}",
-                metadata=self._workload.in_namespace(namespace).metadata(),
-                rules=[_rule(rule) for rule in rules],
-                opts=self._workload.child_options(),
-            )
-            binding = rbac.v1.RoleBinding(
-                f"{self._name}-{name}",
-                metadata=self._workload.in_namespace(namespace).metadata(),
-                role_ref=_reference("Role", role.metadata.name),
-                subjects=[_subject(account)],
-                opts=self._workload.child_options(),
-            )
-            made += [role, binding]
-        return made
-
-    def _cluster_role(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
-        rules = cluster_rules(self._args.settings, self._cluster_name)
-        if not rules:
-            return []
-        metadata = meta.v1.ObjectMetaArgs(name=self._cluster_name, labels=self._workload.labels.all)
-        role = rbac.v1.ClusterRole(
-            f"{self._name}-cluster",
-            metadata=metadata,
-            rules=[_rule(rule) for rule in rules],
-            opts=self._workload.child_options(),
-        )
-        binding = rbac.v1.ClusterRoleBinding(
-            f"{self._name}-cluster",
-            metadata=metadata,
-            role_ref=_reference("ClusterRole", role.metadata.name),
-            subjects=[_subject(account)],
-            opts=self._workload.child_options(),
-        )
-        return [role, binding]
 
     def _cron_job(
         self,
@@ -170,6 +118,7 @@ class ReconcileJob(pulumi.ComponentResource):
             "volumes": [
                 {"name": "work", "emptyDir": {}},
                 {"name": "kubeconfig", "configMap": {"name": config.metadata.name}},
+                *(each.volume for each in self._kubeconfigs),
             ],
             "image_pull_secrets": [{"name": name} for name in job.pull_secrets],
             "node_selector": job.node_selector,
@@ -187,7 +136,7 @@ class ReconcileJob(pulumi.ComponentResource):
             "image": job.image,
             "command": command(self._args.stack, job.wait_seconds),
             "workingDir": PROJECT,
-            "env": environment(job),
+            "env": environment(job, self._kubeconfigs),
             "resources": {
                 "requests": dict(job.resources.requests),
                 "limits": dict(job.resources.limits),
@@ -200,6 +149,7 @@ class ReconcileJob(pulumi.ComponentResource):
             "volumeMounts": [
                 {"name": "work", "mountPath": _WORK},
                 {"name": "kubeconfig", "mountPath": _CONFIG, "readOnly": True},
+                *(each.mount for each in self._kubeconfigs),
             ],
         }
 
@@ -209,8 +159,12 @@ def command(stack: str, wait_seconds: int) -> list[str]:
     return ["coder-stack", "reconcile", "--stack", stack, "--wait", str(wait_seconds)]
 
 
-def environment(job: ReconcileJobSettings) -> list[dict[str, Any]]:
+def environment(
+    job: ReconcileJobSettings, kubeconfigs: Sequence["MountedKubeconfig"] = ()
+) -> list[dict[str, Any]]:
     """Return the environment, which makes Pulumi write to the one writable folder."""
+    # The first has the current context.
+    files = [f"{_CONFIG}/kubeconfig", *(each.listed for each in kubeconfigs if each.listed)]
     env: list[dict[str, Any]] = [
         {"name": "HOME", "value": _WORK},
         {"name": "TMPDIR", "value": _WORK},
@@ -219,7 +173,7 @@ def environment(job: ReconcileJobSettings) -> list[dict[str, Any]]:
         # The plugin is in the image; downloading programs at run time would be a risk.
         {"name": "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "value": "true"},
         {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
-        {"name": "KUBECONFIG", "value": f"{_CONFIG}/kubeconfig"},
+        {"name": "KUBECONFIG", "value": ":".join(files)},
         secret_env("PULUMI_BACKEND_URL", job.backend.name, job.backend.key),
     ]
     if job.passphrase is not None:
@@ -251,20 +205,60 @@ def kubeconfig(context: str | None) -> str:
     )
 
 
-def _rule(rule: Rule) -> rbac.v1.PolicyRuleArgs:
-    return rbac.v1.PolicyRuleArgs(
-        api_groups=[rule.group],
-        resources=list(rule.resources),
-        verbs=list(rule.verbs),
-        resource_names=list(rule.names) or None,
-    )
+class MountedKubeconfig(NamedTuple):
+    """The kubeconfig of another cluster: at the path that the config names, or else in KUBECONFIG.
+
+    With another path the Kubernetes provider would differ from the recorded one in every run.
+    """
+
+    name: str
+    secret: SecretRef
+    path: str
+
+    @property
+    def volume(self) -> dict[str, Any]:
+        """The volume with this one key of the Secret."""
+        items = [{"key": self.secret.key, "path": "kubeconfig"}]
+        return {
+            "name": self._volume_name,
+            "secret": {"secretName": self.secret.name, "items": items},
+        }
+
+    @property
+    def mount(self) -> dict[str, Any]:
+        """The file, without hiding what the image has beside it."""
+        return {
+            "name": self._volume_name,
+            "mountPath": self.path or self.listed,
+            "subPath": "kubeconfig",
+            "readOnly": True,
+        }
+
+    @property
+    def listed(self) -> str:
+        """The path in KUBECONFIG; empty if the config names one."""
+        return "" if self.path else f"{_CLUSTERS}/{self.name}"
+
+    @property
+    def _volume_name(self) -> str:
+        return fit(f"cluster-{self.name}")
 
 
-def _reference(kind: str, name: pulumi.Input[str]) -> rbac.v1.RoleRefArgs:
-    return rbac.v1.RoleRefArgs(api_group=_GROUP, kind=kind, name=name)
+def mounted_kubeconfigs(settings: Settings) -> list[MountedKubeconfig]:
+    """Return the files to mount; clusters may share one."""
+    job = settings.reconcile_job
+    found: list[MountedKubeconfig] = []
+    for name, secret in job.kubeconfigs.items() if job else ():
+        path = _in_pod(settings.clusters[name].kubeconfig)
+        if not path or path not in {each.path for each in found}:
+            found.append(MountedKubeconfig(name, secret, path))
+    return found
 
 
-def _subject(account: core.v1.ServiceAccount) -> rbac.v1.SubjectArgs:
-    return rbac.v1.SubjectArgs(
-        kind="ServiceAccount", name=account.metadata.name, namespace=account.metadata.namespace
-    )
+def _in_pod(path: str | None) -> str:
+    """Return the absolute path of a file that the config names, as the program finds it."""
+    if path is None:
+        return ""
+    if path.startswith("~/"):
+        return f"{_WORK}{path[1:]}"  # the pod's HOME
+    return posixpath.normpath(posixpath.join(PROJECT, path))

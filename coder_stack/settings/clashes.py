@@ -15,6 +15,7 @@ from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.objects import claims, referenced_secrets
 from coder_stack.settings.part import Clash, Part
 from coder_stack.settings.provisioner import ProvisionerSettings
+from coder_stack.settings.reconcile_job import ReconcileJobSettings
 from coder_stack.settings.workload import WorkloadSettings
 from coder_stack.settings.workspace_proxy import ProxySettings
 
@@ -22,6 +23,7 @@ P = TypeVar("P", bound=Part)
 # Stands for coderd's namespace while that is invalid; no namespace can have this name.
 _CODERDS = "(coderd's)"
 _CLUSTERS = "clusters."
+_JOB = "reconcileJob"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +55,12 @@ class Draft:
         own = part.cluster if isinstance(part, ProvisionerSettings | ProxySettings) else None
         return own or ""
 
+    @property
+    def clusters(self) -> set[str]:
+        """The names of the clusters that the config declares, valid or not."""
+        paths = (*self.parts, *self.unusable)
+        return {path.removeprefix(_CLUSTERS) for path in paths if path.startswith(_CLUSTERS)}
+
     def is_invalid(self, path: str, name: str) -> bool:
         """Tell whether that field was left out."""
         return name in self.invalid.get(path, ())
@@ -63,6 +71,7 @@ def clashes(draft: Draft, secrets: Collection[str] = ()) -> Iterator[Clash]:
     for path, part in draft.parts.items():
         yield from _within(path, part, draft.invalid.get(path, ()))
     yield from _clusters(draft)
+    yield from _kubeconfigs_of_job(draft)
     yield from _way_to_coderd(draft)
     yield from _names(draft)
     yield from _key_names(draft)
@@ -131,16 +140,15 @@ def _clusters(draft: Draft) -> Iterator[Clash]:
             yield Clash(
                 path, f"is the same cluster as {earlier}: set another kubeconfig or context"
             )
-    known = {path.removeprefix(_CLUSTERS) for path in declared if path.startswith(_CLUSTERS)}
-    known |= {path.removeprefix(_CLUSTERS) for path in draft.unusable if path.startswith(_CLUSTERS)}
-    used = set[str]()
+    known, used = draft.clusters, set[str]()
     for path, part in draft.all(WorkloadSettings).items():
         if name := draft.cluster_of(part):
             used.add(name)
             yield from _of_cluster(draft, path, part, name, known)
     # A part with mistakes of its own, or with a misspelt name, may be the one that uses it.
     unclear = any("cluster" in fields for fields in draft.invalid.values())
-    if not (draft.unusable or unclear or used - known):
+    unclear |= any(path != _JOB for path in draft.unusable)
+    if not (unclear or used - known):
         for name in sorted(known - used):
             yield Clash(
                 f"{_CLUSTERS}{name}",
@@ -167,6 +175,34 @@ def _of_cluster(
             f"needs controlPlane.accessUrl, or {field} here: coderd's Service is in another cluster"
         )
         yield Clash(f"{path}.cluster", why)
+
+
+def _kubeconfigs_of_job(draft: Draft) -> Iterator[Clash]:
+    """Check that the job has one file for each other cluster in use, and can tell them apart."""
+    job, known = draft.parts.get(_JOB), draft.clusters
+    if not isinstance(job, ReconcileJobSettings) or draft.is_invalid(_JOB, "kubeconfigs"):
+        return
+    for name in sorted(job.kubeconfigs.keys() - known):
+        listed = ", ".join(sorted(known)) or "none"
+        yield Clash(f"{_JOB}.kubeconfigs.{name}", f"clusters has no {name}; it has: {listed}")
+    first: dict[str, str] = {}
+    used = {draft.cluster_of(part) for part in draft.all(WorkloadSettings).values()}
+    for name in sorted(used & known):
+        field = f"{_CLUSTERS}{name}"
+        cluster = draft.parts.get(field)
+        path = cluster.kubeconfig if isinstance(cluster, KubernetesSettings) else None
+        wrong = {"context", "kubeconfig"} & set(draft.invalid.get(field, ()))
+        if isinstance(cluster, KubernetesSettings) and not (path or cluster.context or wrong):
+            why = "reconcileJob needs this or kubeconfig: its current context is that of its pod"
+            yield Clash(f"{field}.context", why)
+        if name not in job.kubeconfigs:
+            why = f"cluster {name} needs one: name an existing Secret and its key"
+            yield Clash(f"{_JOB}.kubeconfigs", why)
+            continue
+        earlier = first.setdefault(path, name) if path else name
+        if job.kubeconfigs[earlier] != job.kubeconfigs[name]:
+            why = f"{path} is the file of {_CLUSTERS}{earlier}, too: name the same Secret and key"
+            yield Clash(f"{_JOB}.kubeconfigs.{name}", why)
 
 
 def _way_to_coderd(draft: Draft) -> Iterator[Clash]:

@@ -1,7 +1,7 @@
 """An optional CronJob in the cluster that repairs drift (D4).
 
-The backend's URL and the passphrase stay in existing Secrets: the stack must not hold the key to
-its own state.
+The backend's URL, the passphrase and the kubeconfigs of other clusters stay in existing Secrets:
+the stack must not hold the key to its own state.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from pydantic import Field
 from coder_stack.settings.part import (
     Annotations,
     EnvName,
+    Label,
     Labels,
     Manifest,
     ObjectName,
@@ -43,6 +44,13 @@ class ReconcileJobSettings(Part):
             "the stack's secrets."
         ),
     )
+    kubeconfigs: dict[Label, SecretRef] = Field(
+        default={},
+        description=(
+            "Secrets with the kubeconfigs of `clusters`, by name. Each is a file at "
+            "`clusters.<name>.kubeconfig`, or else has the context `clusters.<name>.context`."
+        ),
+    )
     schedule: Annotated[
         str,
         Shape(
@@ -50,7 +58,10 @@ class ReconcileJobSettings(Part):
             'a cron schedule with five fields, e.g. "47 5 * * *"',
         ),
     ] = Field(default="47 5 * * *", description="Cron schedule, in the cluster's time zone.")
-    suspended: bool = Field(default=False, description="Suspend the CronJob.")
+    suspended: bool = Field(
+        default=False,
+        description="Suspend the CronJob. The Secrets that it refers to may then be missing.",
+    )
     wait_seconds: int = Field(
         default=600, ge=0, le=3000, description="How long to wait for another running update."
     )

@@ -120,6 +120,9 @@ def needed_objects(settings: Settings) -> Iterator[Needed]:
     """Return each use of a Secret or ConfigMap that somebody else creates."""
     ours = set(_created(settings))
     for path, part, namespace, cluster in _places(settings):
+        if isinstance(part, ReconcileJobSettings) and part.suspended:
+            # The kubeconfigs hold tokens of accounts that a first, suspended job brings with it.
+            continue
         for each in (*references(part), *_in_manifests(part), *_inherited(settings, part)):
             where = each.namespace or namespace
             if (cluster, each.kind, where, each.name) not in ours:

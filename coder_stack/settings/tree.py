@@ -111,3 +111,5 @@ def parts_of(given: Mapping[str, Any]) -> Iterator[tuple[str, type[Part], Any]]:
         listed = cast("Sequence[Any]", items) if isinstance(items, list | tuple) else ()
         for index, item in enumerate(listed):
             yield f"{name}[{index}]", model, item
+    if (job := given.get("reconcileJob")) is not None:
+        yield "reconcileJob", ReconcileJobSettings, job

@@ -12,7 +12,7 @@ import yaml
 
 from coder_stack.cluster.client import api_settings
 from coder_stack.cluster.kubeconfig import Kubeconfig
-from coder_stack.cluster.preflight import check_answers
+from coder_stack.cluster.preflight import check_answers, find_cluster
 from coder_stack.settings import ConfigError, KubernetesSettings, Settings
 from tests.certificates import certificate
 from tests.forward_proxy import forward_proxy
@@ -123,8 +123,39 @@ def test_several_kubeconfigs_are_merged(tmp_path: Path, monkeypatch: pytest.Monk
         contexts=[{"name": "there", "context": {"cluster": "c", "user": "u"}}],
     )
     monkeypatch.setenv("KUBECONFIG", f"{here}{os.pathsep}{there}")
-    check_answers(Settings(), os.environ)
+    # The first cluster of a name counts. What is in pieces in two files is left to the engine.
     assert api_settings(Kubeconfig(context="there"), Kubeconfig()).host == "https://127.0.0.1:1"
+    assert api_settings(Kubeconfig(), Kubeconfig()).host == "https://127.0.0.1:1"
+    assert find_cluster(KubernetesSettings(context="there"), os.environ, "kubernetes") is None
+    assert f"https://127.0.0.1:1 of {here} does not answer" in problem(None, None, dict(os.environ))
+
+
+def test_C2_a_cluster_in_a_further_kubeconfig_is_found_and_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The current context is that of the first file that has one, as for kubectl."""
+    (other := tmp_path / "other").mkdir()
+    here = write_kubeconfig(tmp_path, "https://127.0.0.1:1")
+    there = write_kubeconfig(
+        other,
+        "https://127.0.0.1:2",
+        contexts=[{"name": "there", "context": {"cluster": "d", "user": "v"}}],
+        clusters=[{"name": "d", "cluster": {"server": "https://127.0.0.1:2"}}],
+        users=[{"name": "v", "user": {"token": "hush-hush"}}],
+        **{"current-context": "there"},
+    )
+    files = [str(tmp_path / "absent"), str(here), str(there)]
+    environment = {"KUBECONFIG": os.pathsep.join(files)}
+    for context, server in ((None, "https://127.0.0.1:1"), ("there", "https://127.0.0.1:2")):
+        said = problem(None, context, environment)
+        assert said.startswith(f"kubernetes.kubeconfig: the API server {server} of ")
+        with monkeypatch.context() as patched:
+            patched.setenv("KUBECONFIG", environment["KUBECONFIG"])
+            assert api_settings(Kubeconfig(context=context), Kubeconfig()).host == server
+    nowhere = KubernetesSettings(context="nowhere")
+    assert find_cluster(nowhere, environment, "kubernetes") is None
+    there.write_text("{")
+    assert find_cluster(KubernetesSettings(), environment, "kubernetes") is None
 
 
 def test_inside_a_pod_no_kubeconfig_is_needed(tmp_path: Path) -> None:

@@ -175,6 +175,109 @@ def test_C1_clusters_are_in_use_in_the_order_of_the_parts_coderds_first() -> Non
     assert found.clusters_in_use == [None, "rome", "sydney"]
 
 
+# The kubeconfigs of the reconcile job -------------------------------------------------------------
+
+JOB: dict[str, Any] = {
+    "image": "registry.example.com/coder-stack:1.2.0",
+    "backend": {"name": "pulumi", "key": "backend"},
+}
+FILE: dict[str, Any] = {"sydney": {"kubeconfig": "sydney.yaml"}}
+SECRET: dict[str, Any] = {"name": "sydney", "key": "kubeconfig"}
+
+
+def of_job(kubeconfigs: Any, clusters: dict[str, Any] = FILE, **parts: Any) -> dict[str, Any]:
+    job = {**JOB, "kubeconfigs": kubeconfigs}
+    return {
+        "controlPlane": URL,
+        "clusters": clusters,
+        "provisioners": [AU],
+        "reconcileJob": job,
+        **parts,
+    }
+
+
+@pytest.mark.parametrize(
+    ("config", "sentences"),
+    [
+        (of_job({"sydney": SECRET}), []),
+        (of_job({"sydney": SECRET}, SYDNEY), []),
+        (of_job({}, {}, provisioners=[]), []),
+        (
+            of_job({}),
+            [
+                (
+                    "reconcileJob.kubeconfigs: cluster sydney needs one: name an existing Secret "
+                    "and its key"
+                )
+            ],
+        ),
+        (
+            of_job({"sydney": SECRET, "rome": SECRET}),
+            ["reconcileJob.kubeconfigs.rome: clusters has no rome; it has: sydney"],
+        ),
+        (
+            of_job({"sydney": SECRET}, provisioners=[]),
+            [
+                (
+                    "clusters.sydney: is never used: name it in provisioners[].cluster or "
+                    "proxies[].cluster, or remove it"
+                )
+            ],
+        ),
+        (
+            of_job({"sydney": SECRET}, {"sydney": {}}, kubernetes={"context": "home"}),
+            [
+                (
+                    "clusters.sydney.context: reconcileJob needs this or kubeconfig: its current "
+                    "context is that of its pod"
+                )
+            ],
+        ),
+        (
+            of_job(
+                {"sydney": SECRET, "rome": {**SECRET, "name": "rome"}},
+                {
+                    name: {"kubeconfig": "fleet.yaml", "context": name}
+                    for name in ("sydney", "rome")
+                },
+                provisioners=[AU, {"name": "it", "cluster": "rome"}],
+            ),
+            [
+                (
+                    "reconcileJob.kubeconfigs.sydney: fleet.yaml is the file of clusters.rome, "
+                    "too: name the same Secret and key"
+                )
+            ],
+        ),
+    ],
+)
+def test_B1_C5_the_job_has_one_kubeconfig_for_each_other_cluster_in_use(
+    config: dict[str, Any], sentences: list[str]
+) -> None:
+    assert problems(config) == sentences
+
+
+def test_B1_C5_nothing_is_concluded_from_a_job_or_a_cluster_that_is_wrong() -> None:
+    assert paths(of_job("x")) == ["reconcileJob.kubeconfigs"]
+    assert paths(of_job({"sydney": SECRET}, {"sydney": {"kubeconfig": 1}})) == [
+        "clusters.sydney.kubeconfig"
+    ]
+    unused = of_job({}, reconcileJob={"kubeconfigs": {}}, provisioners=[])
+    assert paths(unused) == ["clusters.sydney", "reconcileJob.backend", "reconcileJob.image"]
+
+
+def test_C5_F2_the_kubeconfigs_are_needed_beside_the_job_unless_it_is_suspended() -> None:
+    """A token for one can be made only when the suspended job's account is there."""
+    config = of_job({"sydney": SECRET})
+    needed = {
+        each.path: (each.cluster, each.namespace, each.object.name, each.object.keys)
+        for each in needed_objects(settings(**config))
+    }
+    assert needed["reconcileJob.kubeconfigs.sydney"] == (None, "coder", "sydney", ("kubeconfig",))
+    config["reconcileJob"]["suspended"] = True
+    assert list(needed_objects(settings(**config))) == []
+
+
 # A coderd that is there already -------------------------------------------------------------------
 
 

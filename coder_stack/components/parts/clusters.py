@@ -1,6 +1,8 @@
 """The Kubernetes providers of a stack: one for each cluster that it uses, made when first used."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -76,8 +78,24 @@ class Clusters:
             enable_config_map_mutable=True,
             # Take over objects of a killed run; Ownership refuses those of others.
             upsert_existing_objects=True,
-            opts=pulumi.ResourceOptions(parent=self.parent),
+            opts=pulumi.ResourceOptions(
+                parent=self.parent, transformations=[_only_kubeconfig(settings.kubeconfig)]
+            ),
         )
+
+
+def _only_kubeconfig(named: str | None) -> pulumi.ResourceTransformation:
+    """Keep the environment's `KUBECONFIG` out of the provider's inputs, where the SDK puts it.
+
+    The plugin reads the variable itself, and the files in it by kubectl's rules. As an input it
+    would be one path, and a difference in every run with another path: a pipeline, the CronJob.
+    """
+
+    def replace(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
+        props = {**cast("Mapping[str, Any]", args.props), "kubeconfig": named}
+        return pulumi.ResourceTransformationResult(props, args.opts)
+
+    return replace
 
 
 def _after(provider: pulumi.Resource) -> pulumi.ResourceTransformation:

@@ -1,15 +1,22 @@
-"""Permissions to run `pulumi up` of this stack inside the cluster: no wildcards. Pure.
+"""Permissions to run `pulumi up` of this stack from a pod, for one cluster: no wildcards. Pure.
 
-They cover the kinds of object that the config creates, in the namespaces that it names, and `get`
-on Secrets that it refers to. Kubernetes lets an account grant only permissions that it has itself,
-so those on workspaces are included.
+They cover the kinds of object that the config creates in that cluster, in the namespaces that it
+names, and `get` on Secrets that it refers to. Kubernetes lets an account grant only permissions
+that it has itself, so those on workspaces are included.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coder_stack.naming import reconcile_name
-from coder_stack.settings import CloudNativePg, Settings
+from coder_stack.settings import (
+    CloudNativePg,
+    ExposedSettings,
+    ProvisionerSettings,
+    ProxySettings,
+    Settings,
+)
+from coder_stack.settings.references import creates_namespace
 
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
@@ -29,47 +36,80 @@ class Rule:
     names: tuple[str, ...] = ()
 
 
+def account_namespace(settings: Settings, cluster: str | None) -> str:
+    """Return the namespace of the account: coderd's, or one of the parts in another cluster."""
+    home = settings.control_plane.namespace
+    used = {each.namespace or home for each in _parts(settings, cluster)}
+    return home if cluster is None or home in used else min(used)
+
+
 def namespace_rules(
-    settings: Settings, *, kept_databases: bool = False
+    settings: Settings, cluster: str | None = None, *, kept_databases: bool = False
 ) -> Mapping[str, list[Rule]]:
     """Return the rules by namespace: all where our objects are, fewer elsewhere.
 
-    `kept_databases` says that an earlier config declared a database, which must be found again.
+    `cluster` is one of `clusters`; None: that of `kubernetes`. `kept_databases` says that an
+    earlier config declared a database, which must be found again.
     """
-    plane = settings.control_plane
-    own_name = reconcile_name(plane.name)
-    others = [*settings.provisioners, *settings.proxies]
-    own = dict.fromkeys([plane.namespace, *(each.namespace or plane.namespace for each in others)])
+    plane, home = settings.control_plane, settings.control_plane.namespace
+    deployed = cluster is None and not plane.exists_already
+    parts = _parts(settings, cluster)
+    own = dict.fromkeys(
+        [*([home] if deployed else ()), *(each.namespace or home for each in parts)]
+    )
     workspaces = [
-        *plane.workspace_namespaces,
-        *(name for each in settings.provisioners for name in each.workspace_namespaces),
+        *(plane.workspace_namespaces if deployed else ()),
+        *(
+            name
+            for each in parts
+            if isinstance(each, ProvisionerSettings)
+            for name in each.workspace_namespaces
+        ),
     ]
     rules = {namespace: list(_workspace_rules()) for namespace in workspaces}
     rules |= {namespace: [*_workspace_rules(), *_object_rules()] for namespace in own}
-    rules[plane.namespace] += _control_plane_rules(settings)
-    if plane.cloud_native_pg or kept_databases:
-        verbs = _database_verbs(plane.cloud_native_pg)
-        rules[plane.namespace].append(Rule("postgresql.cnpg.io", ("clusters",), verbs))
-    for namespace in _namespaces_with_budgets(settings):
-        rules[namespace].append(Rule("policy", ("poddisruptionbudgets",), _MANAGE))
-    for namespace, names in _referenced_secrets(settings).items():
+    if cluster is None:
+        if home not in own:  # beside a coderd of others, with no part of the stack
+            rules[home] = [*rules.get(home, ()), *_account_rules()]
+        rules[home] += _job_rules(settings)
+        if plane.cloud_native_pg or kept_databases:
+            verbs = _database_verbs(plane.cloud_native_pg)
+            rules[home].append(Rule("postgresql.cnpg.io", ("clusters",), verbs))
+    exposed: list[tuple[str, ExposedSettings]] = [
+        *([(home, plane)] if deployed else ()),
+        *((each.namespace or home, each) for each in parts if isinstance(each, ProxySettings)),
+    ]
+    for namespace, part in exposed:
+        rules[namespace] += [rule for rule in _exposure_rules(part) if rule not in rules[namespace]]
+    for namespace, names in _referenced_secrets(settings).items() if cluster is None else ():
         if namespace not in rules:
             # The Role itself is an object of the stack, too.
+            own_name = reconcile_name(plane.name)
             rules[namespace] = [Rule(_RBAC, ("roles", "rolebindings"), _KEEP, (own_name,))]
-        if namespace not in own:  # where every Secret may be read
+        if namespace not in own and namespace != home:  # where every Secret may be read
             rules[namespace].append(Rule("", ("secrets",), ("get",), names))
     return rules
 
 
 def cluster_rules(settings: Settings, cluster_name: str) -> list[Rule]:
-    """Return rules to update, but not create or delete, a namespace that the stack owns."""
-    if not settings.control_plane.create_namespace:
+    """Return rules to update, but not create or delete, a namespace that the stack owns.
+
+    It owns none in other clusters than coderd's.
+    """
+    if not creates_namespace(settings):
         return []
     return [
         Rule("", ("namespaces",), _KEEP, (settings.control_plane.namespace,)),
         # The Role itself is an object of the stack, too.
         Rule(_RBAC, ("clusterroles", "clusterrolebindings"), _KEEP, (cluster_name,)),
     ]
+
+
+def _parts(
+    settings: Settings, cluster: str | None
+) -> Sequence[ProvisionerSettings | ProxySettings]:
+    parts = (*settings.provisioners, *settings.proxies)
+    return [each for each in parts if each.cluster == cluster]
 
 
 def _workspace_rules() -> Iterable[Rule]:
@@ -90,13 +130,36 @@ def _object_rules() -> Iterable[Rule]:
     )
 
 
-def _namespaces_with_budgets(settings: Settings) -> Iterable[str]:
-    plane = settings.control_plane
-    return dict.fromkeys(
-        each.namespace or plane.namespace
-        for each in (plane, *settings.proxies)
-        if each.pod_disruption_budget
+def _account_rules() -> Iterable[Rule]:
+    """Return those for the job's own account, and for the operator's Secret."""
+    return (
+        Rule(_RBAC, ("roles", "rolebindings"), _MANAGE),
+        Rule("", ("secrets", "serviceaccounts"), _MANAGE),
     )
+
+
+def _job_rules(settings: Settings) -> Iterable[Rule]:
+    """Return those for the job itself, and for the way to coderd through the API server."""
+    plane = settings.control_plane
+    yield Rule("", ("configmaps",), _MANAGE)
+    yield Rule("batch", ("cronjobs",), _MANAGE)
+    if not settings.direct_url:
+        name = f"{plane.scheme}:{plane.name}:{plane.service_port}"
+        verbs = ("create", "delete", "get", "patch", "update")
+        yield Rule("", ("services/proxy",), verbs, (name,))
+
+
+def _exposure_rules(part: ExposedSettings) -> Iterable[Rule]:
+    options = {
+        ("networking.k8s.io", "ingresses"): part.ingress,
+        ("gateway.networking.k8s.io", "httproutes"): part.http_route,
+        ("networking.k8s.io", "networkpolicies"): part.network_policy,
+        ("monitoring.coreos.com", "servicemonitors"): part.service_monitor,
+        ("policy", "poddisruptionbudgets"): part.pod_disruption_budget,
+    }
+    for (group, resource), wanted in options.items():
+        if wanted is not None:
+            yield Rule(group, (resource,), _MANAGE)
 
 
 def _referenced_secrets(settings: Settings) -> Mapping[str, tuple[str, ...]]:
@@ -116,22 +179,3 @@ def _database_verbs(want: CloudNativePg | None) -> tuple[str, ...]:
     if want is None:
         return ("list",)
     return _MANAGE if want.deletion == "delete" else tuple(v for v in _MANAGE if v != "delete")
-
-
-def _control_plane_rules(settings: Settings) -> Iterable[Rule]:
-    plane = settings.control_plane
-    yield Rule("", ("configmaps",), _MANAGE)
-    yield Rule("batch", ("cronjobs",), _MANAGE)
-    options = {
-        ("networking.k8s.io", "ingresses"): plane.ingress,
-        ("gateway.networking.k8s.io", "httproutes"): plane.http_route,
-        ("networking.k8s.io", "networkpolicies"): plane.network_policy,
-        ("monitoring.coreos.com", "servicemonitors"): plane.service_monitor,
-    }
-    for (group, resource), wanted in options.items():
-        if wanted is not None:
-            yield Rule(group, (resource,), _MANAGE)
-    if not settings.direct_url:
-        name = f"{plane.scheme}:{plane.name}:{plane.service_port}"
-        verbs = ("create", "delete", "get", "patch", "update")
-        yield Rule("", ("services/proxy",), verbs, (name,))

@@ -67,10 +67,22 @@ def variables(recorder: Recorder) -> dict[str, Any]:
     return {each["name"]: each for each in container["env"]}
 
 
-@pytest.mark.parametrize("case", ["defaults", "options"])
+@pytest.mark.parametrize("case", ["defaults", "options", "clusters"])
 def test_D4_the_rendered_objects_are_those_of_the_snapshot(recorder: Recorder, case: str) -> None:
     if case == "defaults":
         render(recorder, job())
+    elif case == "clusters":
+        names = ("rome", "sydney")
+        render(
+            recorder,
+            job(kubeconfigs={name: SecretRef(name="clusters", key=name) for name in names}),
+            clusters={
+                "rome": KubernetesSettings(context="rome"),
+                "sydney": KubernetesSettings(kubeconfig="kubeconfigs/sydney.yaml"),
+            },
+            control_plane=ControlPlaneSettings(deploy=False, access_url="https://coder.test"),
+            provisioners=tuple(ProvisionerSettings(name=name, cluster=name) for name in names),
+        )
     else:
         render(
             recorder,

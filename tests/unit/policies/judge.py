@@ -12,6 +12,7 @@ from typing import Any
 from pulumi_policy import (
     Policy,
     PolicyCustomTimeouts,
+    PolicyProviderResource,
     PolicyResource,
     PolicyResourceOptions,
     ResourceValidationArgs,
@@ -39,6 +40,8 @@ class Res:
     secret_outputs: tuple[str, ...] = ()
     property_dependencies: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Property → names of other resources."""
+    cluster: str = ""
+    """Name of its provider; empty: the default one."""
 
     def urn(self, name: str) -> str:
         return f"urn:pulumi:s::p::{'$'.join([*self.parents, self.type])}::{name}"
@@ -139,7 +142,7 @@ def _stack(resources: Resources) -> list[PolicyResource]:
             res.urn(name),
             name,
             _options(res),
-            None,
+            _provider(res),
             None,
             [],
             {},
@@ -152,6 +155,13 @@ def _stack(resources: Resources) -> list[PolicyResource]:
             for prop, sources in res.property_dependencies.items()
         }
     return list(made.values())
+
+
+def _provider(res: Res) -> PolicyProviderResource | None:
+    if not res.cluster:
+        return None
+    type_ = "pulumi:providers:kubernetes"
+    return PolicyProviderResource(type_, {}, f"urn:pulumi:s::p::{type_}::{res.cluster}", "k8s")
 
 
 def _options(res: Res) -> PolicyResourceOptions:
