@@ -154,7 +154,7 @@ def of_sydney(recorder: Recorder) -> dict[str, Object]:
     return {
         f"{each.name} {each.typ.split(':')[-1]}": unwrap(each.inputs)
         for each in recorder.resources
-        if "coder-cluster-sydney::" in (each.provider or "") and "reconcile" in each.name
+        if "coder-cluster@sydney::" in (each.provider or "") and "reconcile" in each.name
     }
 
 
