@@ -89,7 +89,7 @@ def two(
             far.delete(namespace)
 
 
-def test_C1_each_part_is_in_its_cluster_and_is_repaired_there(two: Two) -> None:
+def test_M1_each_part_is_in_its_cluster_and_is_repaired_there(two: Two) -> None:
     stack, near = two.stack, two.stack.project.cluster
     assert stack.unmet() == []
     assert two.objects(two.far) == {
@@ -142,7 +142,7 @@ def test_C1_each_part_is_in_its_cluster_and_is_repaired_there(two: Two) -> None:
     assert two.objects(two.far) == set()
 
 
-def test_C2_a_cluster_that_is_away_spoils_nothing_else_and_loses_nothing(two: Two) -> None:
+def test_M2_a_cluster_that_is_away_spoils_nothing_else_and_loses_nothing(two: Two) -> None:
     stack, near, far = two.stack, two.stack.project.cluster, two.far
     keys = {key.id for key in stack.key_records()}
     near.delete(stack.project.path("secrets", "eu-provisioner-key"))

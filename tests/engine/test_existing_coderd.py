@@ -32,7 +32,7 @@ def exit_code(stack: Deployed, command: str) -> int:
     return done.returncode
 
 
-def test_C3_beside_helm_everything_works_and_nothing_of_the_release_is_touched(
+def test_M3_beside_helm_everything_works_and_nothing_of_the_release_is_touched(
     engine: Engine, cluster: Cluster, coderd: Simulation, tmp_path: Path
 ) -> None:
     settings: dict[str, Any] = {
@@ -114,7 +114,7 @@ def satellite(
         cluster.delete(f"/api/v1/namespaces/{name}")
 
 
-def test_C4_a_satellite_takes_coderd_from_the_other_stack_and_leaves_it_clean(
+def test_M4_a_satellite_takes_coderd_from_the_other_stack_and_leaves_it_clean(
     satellite: tuple[Deployed, Deployed],
 ) -> None:
     first, second = satellite

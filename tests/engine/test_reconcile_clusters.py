@@ -1,4 +1,4 @@
-"""The reconcile job of a stack in two clusters, with its own account in each (C5)."""
+"""The reconcile job of a stack in two clusters, with its own account in each (M5)."""
 
 import json
 import os
@@ -124,7 +124,7 @@ def bring_job(stack: Deployed, far: Cluster) -> None:
     stack.up()
 
 
-def test_C5_the_job_repairs_both_clusters_with_its_own_account_in_each(
+def test_M5_the_job_repairs_both_clusters_with_its_own_account_in_each(
     stack: Deployed, mortal_cluster: OwnCluster, engine: Engine, tmp_path: Path
 ) -> None:
     near, far, path = stack.project.cluster, mortal_cluster, stack.project.path
@@ -167,7 +167,7 @@ def test_C5_the_job_repairs_both_clusters_with_its_own_account_in_each(
 
 
 @pytest.mark.parametrize("named", [{"context": "sydney"}])
-def test_C5_a_cluster_that_is_only_a_context_is_found_in_the_pod_too(
+def test_M5_a_cluster_that_is_only_a_context_is_found_in_the_pod_too(
     stack: Deployed, mortal_cluster: OwnCluster, engine: Engine, tmp_path: Path
 ) -> None:
     bring_job(stack, mortal_cluster)

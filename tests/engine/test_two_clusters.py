@@ -35,7 +35,7 @@ def kinds_of_proxy(paths: SandboxPaths) -> set[str]:
     }
 
 
-def test_C1_C2_the_proxy_moves_and_its_cluster_can_be_switched_off(clone: Clone) -> None:
+def test_M1_M2_the_proxy_moves_and_its_cluster_can_be_switched_off(clone: Clone) -> None:
     first = SandboxPaths(clone.folder / ".sandbox")
     file = clone.folder / "Pulumi.sandbox.yaml"
     for_one = file.read_bytes()

@@ -94,7 +94,7 @@ def test_B1_W2_what_proxies_ask_for_is_looked_for_too_and_once(tmp_path: Path) -
     ]
 
 
-def test_B1_C1_each_cluster_is_asked_for_what_its_own_parts_want(tmp_path: Path) -> None:
+def test_B1_M1_each_cluster_is_asked_for_what_its_own_parts_want(tmp_path: Path) -> None:
     route = {"name": "far", "accessUrl": "https://far.test", "httpRoute": ROUTE["httpRoute"]}
     (other := tmp_path / "other").mkdir()
     served = {GATEWAY_API: kinds("gateway.networking.k8s.io/v1", "HTTPRoute")}

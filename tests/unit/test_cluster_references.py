@@ -254,7 +254,7 @@ def test_F2_an_imported_or_renamed_stack_is_marked_by_its_next_update(api: Api) 
         ({"fromStack": "organization/coder-stack/first"}, "fromStack"),
     ],
 )
-def test_C3_F2_what_the_stack_has_deployed_of_coderd_is_not_deleted_unasked(
+def test_M3_F2_what_the_stack_has_deployed_of_coderd_is_not_deleted_unasked(
     api: Api, way: dict[str, Any], field: str
 ) -> None:
     api.namespace("coder")

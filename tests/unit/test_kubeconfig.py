@@ -130,7 +130,7 @@ def test_several_kubeconfigs_are_merged(tmp_path: Path, monkeypatch: pytest.Monk
     assert f"https://127.0.0.1:1 of {here} does not answer" in problem(None, None, dict(os.environ))
 
 
-def test_C2_a_cluster_in_a_further_kubeconfig_is_found_and_asked(
+def test_M2_a_cluster_in_a_further_kubeconfig_is_found_and_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The current context is that of the first file that has one, as for kubectl."""

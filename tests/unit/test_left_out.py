@@ -1,4 +1,4 @@
-"""Clusters that a run leaves out: which, by which options, and what is then not known (C2)."""
+"""Clusters that a run leaves out: which, by which options, and what is then not known (M2)."""
 
 import pytest
 
@@ -25,14 +25,14 @@ from coder_stack.left_out import (
         ("rome,sydney,rome", ("rome", "sydney")),
     ],
 )
-def test_C2_the_variable_is_read_however_people_write_it(
+def test_M2_the_variable_is_read_however_people_write_it(
     value: str | None, names: tuple[str, ...]
 ) -> None:
     environment = {} if value is None else {VARIABLE: value}
     assert left_out(environment) == names
 
 
-def test_C2_providers_are_named_after_their_clusters_and_the_options_find_them_by_that() -> None:
+def test_M2_providers_are_named_after_their_clusters_and_the_options_find_them_by_that() -> None:
     assert provider_name("coder", None) == "coder-cluster"
     assert provider_name("coder", "sydney") == "coder-cluster@sydney"
     pattern = "urn:pulumi:**pulumi:providers:kubernetes::*-cluster@"
@@ -45,12 +45,12 @@ def test_C2_providers_are_named_after_their_clusters_and_the_options_find_them_b
     ]
 
 
-def test_C2_without_clusters_to_leave_out_the_engine_gets_no_option() -> None:
+def test_M2_without_clusters_to_leave_out_the_engine_gets_no_option() -> None:
     """It refuses `--exclude-dependents` alone."""
     assert engine_options([]) == []
 
 
-def test_C2_the_command_can_be_pasted_into_a_shell() -> None:
+def test_M2_the_command_can_be_pasted_into_a_shell() -> None:
     assert command(["sydney", "sydney"]) == (
         f"{VARIABLE}=sydney pulumi up --exclude "
         "'urn:pulumi:**pulumi:providers:kubernetes::*-cluster@sydney' --exclude-dependents"
@@ -59,7 +59,7 @@ def test_C2_the_command_can_be_pasted_into_a_shell() -> None:
 
 
 @pytest.mark.parametrize("status", ["True", "False", "Unknown"])
-def test_C2_a_condition_is_unknown_whatever_it_was_and_names_the_cluster(status: str) -> None:
+def test_M2_a_condition_is_unknown_whatever_it_was_and_names_the_cluster(status: str) -> None:
     given = {"component": "proxy/sydney", "type": "ProxyHealthy", "reason": "Ready", "message": "m"}
     found = unseen(Condition.model_validate({**given, "status": status}), "sydney")
     assert (found.component, found.type) == ("proxy/sydney", "ProxyHealthy")
@@ -67,7 +67,7 @@ def test_C2_a_condition_is_unknown_whatever_it_was_and_names_the_cluster(status:
     assert "Cluster sydney was left out" in found.message
 
 
-def test_C2_a_summary_keeps_what_is_declared_and_drops_what_was_seen() -> None:
+def test_M2_a_summary_keeps_what_is_declared_and_drops_what_was_seen() -> None:
     proxy = {
         "id": "p-1",
         "url": "https://sydney.test",

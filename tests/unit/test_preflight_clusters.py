@@ -51,7 +51,7 @@ def near(tmp_path: Path) -> Iterator[Path]:
         yield write_kubeconfig(folder(tmp_path, "near"), url)
 
 
-def test_B1_C2_a_silent_cluster_is_named_with_the_command_that_goes_on_without_it(
+def test_B1_M2_a_silent_cluster_is_named_with_the_command_that_goes_on_without_it(
     tmp_path: Path, near: Path
 ) -> None:
     far = write_kubeconfig(folder(tmp_path, "far"), AWAY)
@@ -65,7 +65,7 @@ def test_B1_C2_a_silent_cluster_is_named_with_the_command_that_goes_on_without_i
     assert problems(wanted, "sydney") == []
 
 
-def test_B1_C2_nothing_goes_on_without_the_cluster_of_coderd(tmp_path: Path) -> None:
+def test_B1_M2_nothing_goes_on_without_the_cluster_of_coderd(tmp_path: Path) -> None:
     with server(200) as url:
         near = write_kubeconfig(folder(tmp_path, "near"), AWAY)
         far = write_kubeconfig(folder(tmp_path, "far"), url)
@@ -74,7 +74,7 @@ def test_B1_C2_nothing_goes_on_without_the_cluster_of_coderd(tmp_path: Path) -> 
     assert VARIABLE not in only
 
 
-def test_B1_C1_the_path_of_a_context_that_does_not_exist_names_the_cluster(
+def test_B1_M1_the_path_of_a_context_that_does_not_exist_names_the_cluster(
     tmp_path: Path, near: Path
 ) -> None:
     far = write_kubeconfig(folder(tmp_path, "far"), AWAY)
@@ -85,7 +85,7 @@ def test_B1_C1_the_path_of_a_context_that_does_not_exist_names_the_cluster(
     assert only.endswith("set clusters.sydney.context to one of: here")
 
 
-def test_B1_C1_two_names_of_one_api_server_are_a_mistake(tmp_path: Path, near: Path) -> None:
+def test_B1_M1_two_names_of_one_api_server_are_a_mistake(tmp_path: Path, near: Path) -> None:
     """Two providers would fight for the same objects."""
     url = near.read_text().partition("server: ")[2].split()[0]
     far = write_kubeconfig(folder(tmp_path, "far"), url)
@@ -94,7 +94,7 @@ def test_B1_C1_two_names_of_one_api_server_are_a_mistake(tmp_path: Path, near: P
     assert problems(wanted) == [f"{said}set another context"]
 
 
-def test_B1_C2_a_misspelt_name_in_the_variable_lists_the_known_ones(
+def test_B1_M2_a_misspelt_name_in_the_variable_lists_the_known_ones(
     tmp_path: Path, near: Path
 ) -> None:
     far = write_kubeconfig(folder(tmp_path, "far"), AWAY)
@@ -102,7 +102,7 @@ def test_B1_C2_a_misspelt_name_in_the_variable_lists_the_known_ones(
     assert found == [f"{VARIABLE}: clusters has no sidney; it has: sydney"]
 
 
-def test_B1_C1_mistakes_of_all_clusters_are_told_at_once(tmp_path: Path) -> None:
+def test_B1_M1_mistakes_of_all_clusters_are_told_at_once(tmp_path: Path) -> None:
     near = write_kubeconfig(folder(tmp_path, "near"), AWAY)
     found = problems(settings(near, {"kubeconfig": str(tmp_path / "nowhere")}))
     assert [line.split(": ")[0] for line in found] == [
@@ -130,7 +130,7 @@ def missing(near: Api, far: Api, without: tuple[str, ...] = (), **parts: Any) ->
     return [line.replace(str(files[1]), "FAR") for line in found]
 
 
-def test_F2_C1_what_is_missing_is_told_with_the_command_for_its_cluster(
+def test_F2_M1_what_is_missing_is_told_with_the_command_for_its_cluster(
     both: tuple[Api, Api],
 ) -> None:
     near, far = both
@@ -150,7 +150,7 @@ def test_F2_C1_what_is_missing_is_told_with_the_command_for_its_cluster(
     )
 
 
-def test_C2_a_cluster_that_is_left_out_is_not_asked(both: tuple[Api, Api]) -> None:
+def test_M2_a_cluster_that_is_left_out_is_not_asked(both: tuple[Api, Api]) -> None:
     near, far = both
     near.namespace("coder", ours=True)
     assert missing(near, far, without=("sydney",)) == []
@@ -160,7 +160,7 @@ def test_C2_a_cluster_that_is_left_out_is_not_asked(both: tuple[Api, Api]) -> No
 ADOPTING = {**AU, "key": {"name": "k", "exactName": True, "adoptSecret": "old"}}
 
 
-def test_F2_C1_whether_coderd_is_deployed_is_asked_in_its_own_cluster(
+def test_F2_M1_whether_coderd_is_deployed_is_asked_in_its_own_cluster(
     both: tuple[Api, Api],
 ) -> None:
     """Once it is, a Secret with a condition that is missing elsewhere stops no run."""
@@ -173,7 +173,7 @@ def test_F2_C1_whether_coderd_is_deployed_is_asked_in_its_own_cluster(
     assert missing(near, far, provisioners=[ADOPTING]) == []
 
 
-def test_F2_C3_beside_an_existing_coderd_a_secret_with_a_condition_stops_no_run(
+def test_F2_M3_beside_an_existing_coderd_a_secret_with_a_condition_stops_no_run(
     both: tuple[Api, Api],
 ) -> None:
     """Its Deployment may be anywhere, under any name."""

@@ -74,7 +74,7 @@ def of_another_cluster(field: str) -> str:
         ),
     ],
 )
-def test_B1_C1_a_cluster_that_does_not_fit_is_the_only_mistake_and_is_told_with_its_path(
+def test_B1_M1_a_cluster_that_does_not_fit_is_the_only_mistake_and_is_told_with_its_path(
     config: dict[str, Any], sentence: str
 ) -> None:
     assert problems(config) == [sentence]
@@ -89,11 +89,11 @@ def test_B1_C1_a_cluster_that_does_not_fit_is_the_only_mistake_and_is_told_with_
         {"controlPlane": {"fromStack": "org/coder-stack/prod"}, "provisioners": [AU]},
     ],
 )
-def test_C1_a_part_in_another_cluster_needs_one_way_to_coderd(config: dict[str, Any]) -> None:
+def test_M1_a_part_in_another_cluster_needs_one_way_to_coderd(config: dict[str, Any]) -> None:
     assert problems({"clusters": SYDNEY, **config}) == []
 
 
-def test_B1_C1_nothing_is_concluded_from_a_cluster_or_a_part_that_is_wrong() -> None:
+def test_B1_M1_nothing_is_concluded_from_a_cluster_or_a_part_that_is_wrong() -> None:
     """A part with mistakes may be the one that uses the cluster, or the one that names the URL."""
     wrong_part = {"controlPlane": URL, "clusters": SYDNEY, "provisioners": [{"cluster": "sydney"}]}
     assert paths(wrong_part) == ["provisioners[0].name"]
@@ -103,7 +103,7 @@ def test_B1_C1_nothing_is_concluded_from_a_cluster_or_a_part_that_is_wrong() -> 
     assert paths(wrong_url) == ["controlPlane.accessUrl"]
 
 
-def test_B1_C1_a_name_of_a_cluster_is_a_label() -> None:
+def test_B1_M1_a_name_of_a_cluster_is_a_label() -> None:
     config = {"controlPlane": URL, "clusters": {"Sydney": {}}, "provisioners": [AU]}
     assert any(line.startswith("clusters.Sydney") for line in problems(config))
 
@@ -111,7 +111,7 @@ def test_B1_C1_a_name_of_a_cluster_is_a_label() -> None:
 # Objects of parts in several clusters -------------------------------------------------------------
 
 
-def test_C1_equal_names_in_two_clusters_do_not_clash() -> None:
+def test_M1_equal_names_in_two_clusters_do_not_clash() -> None:
     """coderd's database and a proxy's Secret have one name and namespace, and two clusters."""
     plane = {**URL, "database": {"secretName": "s"}}
     proxy = {**FAR, "secretName": "s"}
@@ -120,7 +120,7 @@ def test_C1_equal_names_in_two_clusters_do_not_clash() -> None:
     assert paths({"controlPlane": plane, "proxies": [at_home]}) == ["proxies[0].secretName"]
 
 
-def test_B1_C1_equal_names_in_one_other_cluster_clash_and_it_is_named() -> None:
+def test_B1_M1_equal_names_in_one_other_cluster_clash_and_it_is_named() -> None:
     config = {
         "controlPlane": URL,
         "clusters": SYDNEY,
@@ -139,7 +139,7 @@ def settings(**parts: Any) -> Settings:
     return Settings.model_validate(parts, by_alias=True, by_name=False)
 
 
-def test_C1_what_a_part_refers_to_is_needed_in_its_own_cluster() -> None:
+def test_M1_what_a_part_refers_to_is_needed_in_its_own_cluster() -> None:
     env = {"secretEnv": {"A": {"name": "env", "key": "a"}}}
     found = settings(
         controlPlane={**URL, "image": {"pullSecrets": ["pull"]}},
@@ -155,7 +155,7 @@ def test_C1_what_a_part_refers_to_is_needed_in_its_own_cluster() -> None:
     assert namespaces == [("sydney", "coder", "provisioners[1].namespace")]
 
 
-def test_C1_an_object_of_the_stack_stands_for_no_other_of_that_name_in_another_cluster() -> None:
+def test_M1_an_object_of_the_stack_stands_for_no_other_of_that_name_in_another_cluster() -> None:
     volume = {"volumes": [{"name": "v", "secret": {"secretName": "eu-provisioner-key"}}]}
     found = settings(
         controlPlane=URL,
@@ -165,7 +165,7 @@ def test_C1_an_object_of_the_stack_stands_for_no_other_of_that_name_in_another_c
     assert [each.path for each in needed_objects(found)] == ["provisioners[2].volumes[0]"]
 
 
-def test_C1_clusters_are_in_use_in_the_order_of_the_parts_coderds_first() -> None:
+def test_M1_clusters_are_in_use_in_the_order_of_the_parts_coderds_first() -> None:
     found = settings(
         controlPlane=URL,
         clusters={**SYDNEY, "rome": {"context": "rome"}},
@@ -251,13 +251,13 @@ def of_job(kubeconfigs: Any, clusters: dict[str, Any] = FILE, **parts: Any) -> d
         ),
     ],
 )
-def test_B1_C5_the_job_has_one_kubeconfig_for_each_other_cluster_in_use(
+def test_B1_M5_the_job_has_one_kubeconfig_for_each_other_cluster_in_use(
     config: dict[str, Any], sentences: list[str]
 ) -> None:
     assert problems(config) == sentences
 
 
-def test_B1_C5_nothing_is_concluded_from_a_job_or_a_cluster_that_is_wrong() -> None:
+def test_B1_M5_nothing_is_concluded_from_a_job_or_a_cluster_that_is_wrong() -> None:
     assert paths(of_job("x")) == ["reconcileJob.kubeconfigs"]
     assert paths(of_job({"sydney": SECRET}, {"sydney": {"kubeconfig": 1}})) == [
         "clusters.sydney.kubeconfig"
@@ -266,7 +266,7 @@ def test_B1_C5_nothing_is_concluded_from_a_job_or_a_cluster_that_is_wrong() -> N
     assert paths(unused) == ["clusters.sydney", "reconcileJob.backend", "reconcileJob.image"]
 
 
-def test_C5_F2_the_kubeconfigs_are_needed_beside_the_job_unless_it_is_suspended() -> None:
+def test_M5_F2_the_kubeconfigs_are_needed_beside_the_job_unless_it_is_suspended() -> None:
     """A token for one can be made only when the suspended job's account is there."""
     config = of_job({"sydney": SECRET})
     needed = {
@@ -310,7 +310,7 @@ def test_C5_F2_the_kubeconfigs_are_needed_beside_the_job_unless_it_is_suspended(
         ),
     ],
 )
-def test_B1_C3_C4_what_says_nothing_about_an_existing_coderd_is_a_mistake(
+def test_B1_M3_M4_what_says_nothing_about_an_existing_coderd_is_a_mistake(
     config: dict[str, Any], sentences: list[str]
 ) -> None:
     assert problems(config) == sentences
@@ -326,12 +326,12 @@ def test_B1_C3_C4_what_says_nothing_about_an_existing_coderd_is_a_mistake(
         {"controlPlane": {"deploy": True, "replicas": 2}},
     ],
 )
-def test_C3_C4_each_way_to_an_existing_coderd_will_do(config: dict[str, Any]) -> None:
+def test_M3_M4_each_way_to_an_existing_coderd_will_do(config: dict[str, Any]) -> None:
     assert problems(config) == []
 
 
 @pytest.mark.parametrize("plane", [{"deploy": False, **URL}, {"fromStack": "org/coder-stack/prod"}])
-def test_C3_C4_nothing_of_an_existing_coderd_is_claimed_or_created(plane: dict[str, Any]) -> None:
+def test_M3_M4_nothing_of_an_existing_coderd_is_claimed_or_created(plane: dict[str, Any]) -> None:
     """A provisioner may have the name of what the stack would deploy, and the namespace exists."""
     at = {"name": "eu-provisioner", "namespace": "helm"}
     config = {"controlPlane": {**plane, **at}, "provisioners": [{"name": "eu"}]}
@@ -342,7 +342,7 @@ def test_C3_C4_nothing_of_an_existing_coderd_is_claimed_or_created(plane: dict[s
     assert list(needed_objects(found)) == []
 
 
-def test_C3_the_image_of_an_existing_coderd_still_needs_its_pull_secrets_in_the_cluster() -> None:
+def test_M3_the_image_of_an_existing_coderd_still_needs_its_pull_secrets_in_the_cluster() -> None:
     plane = {"deploy": False, **URL, "image": {"pullSecrets": ["pull"]}}
     found = settings(controlPlane=plane, provisioners=[{"name": "eu"}])
     (needed,) = needed_objects(found)

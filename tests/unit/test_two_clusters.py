@@ -102,7 +102,7 @@ def silent(_: str) -> None:
     """Discard progress messages."""
 
 
-def test_C1_another_number_is_a_move_until_the_stack_has_followed(
+def test_M1_another_number_is_a_move_until_the_stack_has_followed(
     paths: SandboxPaths, started: list[Path]
 ) -> None:
     two_clusters.up(paths, {}, None, 2, silent)

@@ -319,7 +319,7 @@ def test_F2_CP8_the_api_server_leads_to_coderd_unless_a_url_is_asked_for(
         ("https://own.test", None, "https://own.test"),
     ],
 )
-def test_C3_CP8_a_coderd_that_is_there_already_is_reached_at_its_access_url(
+def test_M3_CP8_a_coderd_that_is_there_already_is_reached_at_its_access_url(
     url: str | None, through_api_server: bool | None, wanted: str | None
 ) -> None:
     """Its name leads somewhere; its Service may be in a cluster that the stack does not know."""

@@ -53,7 +53,7 @@ def daemons_url(recorder: Recorder) -> str:
     return next(each["value"] for each in env if each["name"] == "CODER_URL")
 
 
-def test_C3_no_object_of_coderd_is_registered(recorder: Recorder) -> None:
+def test_M3_no_object_of_coderd_is_registered(recorder: Recorder) -> None:
     built(recorder, settings(BESIDE))
     objects = recorder.manifests()
     assert objects
@@ -64,7 +64,7 @@ def test_C3_no_object_of_coderd_is_registered(recorder: Recorder) -> None:
     assert "coder-control-plane-deployment Deployment" in recorder.manifests()
 
 
-def test_C3_coderd_is_known_by_its_answer(recorder: Recorder) -> None:
+def test_M3_coderd_is_known_by_its_answer(recorder: Recorder) -> None:
     known = built(recorder, settings({**BESIDE, "image": {"tag": "v2.29.0"}}))
     assert (known["url"], known["phase"]) == (URL, "Ready")
     assert known["image"] == "ghcr.io/coder/coder:v2.29.0"
@@ -83,7 +83,7 @@ def test_C3_coderd_is_known_by_its_answer(recorder: Recorder) -> None:
         ({"accessUrl": URL, "replicas": 1}, "http://coder.coder.svc.cluster.local:80"),
     ],
 )
-def test_C3_daemons_connect_to_the_access_url_or_else_to_the_service(
+def test_M3_daemons_connect_to_the_access_url_or_else_to_the_service(
     recorder: Recorder, plane: dict[str, Any], url: str
 ) -> None:
     access = {} if "accessUrl" in plane else {"throughApiServer": True}
@@ -91,7 +91,7 @@ def test_C3_daemons_connect_to_the_access_url_or_else_to_the_service(
     assert daemons_url(recorder) == url
 
 
-def test_C3_C4_stacks_that_share_a_coderd_keep_their_tokens_apart(recorder: Recorder) -> None:
+def test_M3_M4_stacks_that_share_a_coderd_keep_their_tokens_apart(recorder: Recorder) -> None:
     """The one that deploys coderd has the plain name."""
     built(recorder, settings(BESIDE))
     (beside,) = recorder.objects("OperatorAccess")
@@ -104,12 +104,12 @@ def test_C3_C4_stacks_that_share_a_coderd_keep_their_tokens_apart(recorder: Reco
     assert len(names[0]) > len("coder-operator-")
 
 
-def test_C4_the_deployment_that_the_other_stack_names_is_expected(recorder: Recorder) -> None:
+def test_M4_the_deployment_that_the_other_stack_names_is_expected(recorder: Recorder) -> None:
     built(recorder, settings(BESIDE), deployment_id="d-1")
     assert recorder.one("OperatorAccess")["expected_deployment"] == "d-1"
 
 
-def test_U1_C3_a_coderd_that_was_not_asked_yet_is_not_called_ready() -> None:
+def test_U1_M3_a_coderd_that_was_not_asked_yet_is_not_called_ready() -> None:
     found = ready_by_answer("controlPlane", URL, "")
     assert (found.status, found.reason) == ("Unknown", "NotSeen")
 
@@ -122,7 +122,7 @@ SYDNEY: dict[str, Any] = {
 }
 
 
-def test_C1_each_cluster_in_use_has_a_provider_of_its_own(recorder: Recorder) -> None:
+def test_M1_each_cluster_in_use_has_a_provider_of_its_own(recorder: Recorder) -> None:
     built(recorder, settings({"accessUrl": URL}, **SYDNEY))
     providers = {
         each.name: (each.inputs.get("kubeconfig"), each.inputs.get("context"))
@@ -136,12 +136,12 @@ def test_C1_each_cluster_in_use_has_a_provider_of_its_own(recorder: Recorder) ->
             assert ("coder-cluster@sydney::" in each.provider) == far, each.name
 
 
-def test_C1_daemons_in_another_cluster_connect_to_the_access_url(recorder: Recorder) -> None:
+def test_M1_daemons_in_another_cluster_connect_to_the_access_url(recorder: Recorder) -> None:
     built(recorder, settings({"accessUrl": URL}, **SYDNEY))
     assert daemons_url(recorder) == URL
 
 
-def test_C2_nothing_is_taken_for_true_of_a_cluster_that_is_left_out(recorder: Recorder) -> None:
+def test_M2_nothing_is_taken_for_true_of_a_cluster_that_is_left_out(recorder: Recorder) -> None:
     wanted = settings({"accessUrl": URL}, **SYDNEY)
     known = built(recorder, wanted, left_out=["sydney"])
     assert known["summary"]["leftOut"] == "sydney"

@@ -1,4 +1,4 @@
-"""The reconcile job of a stack in several clusters, or beside a coderd of others (C5); on mocks."""
+"""The reconcile job of a stack in several clusters, or beside a coderd of others (M5); on mocks."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def kinds(rules: list[Rule]) -> set[str]:
 # Permissions --------------------------------------------------------------------------------------
 
 
-def test_C5_each_cluster_has_the_rights_for_its_own_parts_only() -> None:
+def test_M5_each_cluster_has_the_rights_for_its_own_parts_only() -> None:
     found = settings(
         provisioners=[
             {"name": "eu", "namespace": "near", "workspaceNamespaces": ["near-work"]},
@@ -66,7 +66,7 @@ def test_C5_each_cluster_has_the_rights_for_its_own_parts_only() -> None:
     assert {"secrets", "serviceaccounts", "roles"} <= kinds(there["far"])
 
 
-def test_C5_nothing_of_coderd_and_of_the_job_is_allowed_in_another_cluster() -> None:
+def test_M5_nothing_of_coderd_and_of_the_job_is_allowed_in_another_cluster() -> None:
     """A namespace of the same name has the rights for what is in it."""
     found = settings(
         {**DEPLOYED, "networkPolicy": {}, "podDisruptionBudget": {}},
@@ -89,7 +89,7 @@ def test_C5_nothing_of_coderd_and_of_the_job_is_allowed_in_another_cluster() -> 
         ("podDisruptionBudget", "poddisruptionbudgets"),
     ],
 )
-def test_C5_D4_the_exposure_of_a_proxy_is_allowed_where_the_proxy_is(
+def test_M5_D4_the_exposure_of_a_proxy_is_allowed_where_the_proxy_is(
     field: str, resource: str
 ) -> None:
     value = {"parentRefs": [{"name": "gateway"}]} if field == "httpRoute" else {}
@@ -104,7 +104,7 @@ def test_C5_D4_the_exposure_of_a_proxy_is_allowed_where_the_proxy_is(
     assert resource not in kinds(namespace_rules(found)["coder"])
 
 
-def test_C5_beside_a_coderd_of_others_only_the_job_and_the_token_may_be_kept() -> None:
+def test_M5_beside_a_coderd_of_others_only_the_job_and_the_token_may_be_kept() -> None:
     found = namespace_rules(alone(BESIDE))
     own = {"roles", "rolebindings", "secrets", "serviceaccounts", "configmaps", "cronjobs"}
     assert {name: kinds(rules) for name, rules in found.items()} == {"coder": own}
@@ -112,7 +112,7 @@ def test_C5_beside_a_coderd_of_others_only_the_job_and_the_token_may_be_kept() -
     assert cluster_rules(alone(DEPLOYED), "x")
 
 
-def test_C5_a_coderd_of_others_may_be_asked_through_the_api_server() -> None:
+def test_M5_a_coderd_of_others_may_be_asked_through_the_api_server() -> None:
     plane = {"deploy": False, "name": "c", "namespace": "helm"}
     found = namespace_rules(alone(plane, access={"throughApiServer": True}))
     (proxy,) = [each for each in found["helm"] if "services/proxy" in each.resources]
@@ -120,7 +120,7 @@ def test_C5_a_coderd_of_others_may_be_asked_through_the_api_server() -> None:
     assert not kinds(namespace_rules(alone(BESIDE))["coder"]) & {"services/proxy", "services"}
 
 
-def test_C5_beside_a_coderd_of_others_the_parts_still_have_their_rights() -> None:
+def test_M5_beside_a_coderd_of_others_the_parts_still_have_their_rights() -> None:
     found = namespace_rules(alone(BESIDE, provisioners=[{"name": "eu"}]))
     assert {"deployments", "secrets", "services", "cronjobs"} <= kinds(found["coder"])
     elsewhere = [{"name": "eu", "namespace": "builders", "workspaceNamespaces": ["coder"]}]
@@ -129,7 +129,7 @@ def test_C5_beside_a_coderd_of_others_the_parts_still_have_their_rights() -> Non
     assert "services" not in kinds(rules["coder"])
 
 
-def test_C5_the_account_is_where_a_part_is_at_best_in_a_namespace_with_coderds_name() -> None:
+def test_M5_the_account_is_where_a_part_is_at_best_in_a_namespace_with_coderds_name() -> None:
     parts = [{"name": name, "namespace": name, **FAR} for name in ("b", "a")]
     found = settings(provisioners=parts)
     assert account_namespace(found, None) == "coder"
@@ -158,7 +158,7 @@ def of_sydney(recorder: Recorder) -> dict[str, Object]:
     }
 
 
-def test_C5_the_other_cluster_has_an_account_with_roles_through_its_own_provider(
+def test_M5_the_other_cluster_has_an_account_with_roles_through_its_own_provider(
     recorder: Recorder,
 ) -> None:
     part = {"name": "au", "namespace": "far", "workspaceNamespaces": ["work"], **FAR}
@@ -181,7 +181,7 @@ def test_C5_the_other_cluster_has_an_account_with_roles_through_its_own_provider
         assert (subject["namespace"], subject["name"]) == ("far", "coder-reconcile")
 
 
-def test_C5_a_stack_in_one_cluster_or_without_a_job_has_no_further_account(
+def test_M5_a_stack_in_one_cluster_or_without_a_job_has_no_further_account(
     recorder: Recorder,
 ) -> None:
     built(recorder, alone(DEPLOYED))
@@ -201,7 +201,7 @@ def test_C5_a_stack_in_one_cluster_or_without_a_job_has_no_further_account(
         ("~/sydney.yaml", "/work/sydney.yaml"),
     ],
 )
-def test_C5_the_kubeconfig_is_one_file_where_the_config_names_it(
+def test_M5_the_kubeconfig_is_one_file_where_the_config_names_it(
     recorder: Recorder, path: str, mounted: str
 ) -> None:
     """With another path the provider would differ from the recorded one in every run."""
@@ -218,7 +218,7 @@ def test_C5_the_kubeconfig_is_one_file_where_the_config_names_it(
     assert (mount["mountPath"], mount["subPath"]) == (mounted, "kubeconfig")
 
 
-def test_C5_a_context_without_a_file_is_found_in_a_further_file_of_kubeconfig(
+def test_M5_a_context_without_a_file_is_found_in_a_further_file_of_kubeconfig(
     recorder: Recorder,
 ) -> None:
     """The job's own file is the first, so that the current context is that of its account."""
@@ -231,7 +231,7 @@ def test_C5_a_context_without_a_file_is_found_in_a_further_file_of_kubeconfig(
     assert not mount["mountPath"].startswith("/etc/coder-stack/"), "that folder is a volume"
 
 
-def test_C5_clusters_with_one_file_have_one_mount(recorder: Recorder) -> None:
+def test_M5_clusters_with_one_file_have_one_mount(recorder: Recorder) -> None:
     """The API server refuses two at one path."""
     secret = {"name": "fleet", "key": "config"}
     built(

@@ -117,12 +117,12 @@ def test_F2_CP10_an_explicit_url_is_the_only_one() -> None:
     assert StackConfig.read(texts.get).targets == ("https://b.test",)
 
 
-def test_C3_CP10_an_existing_coderd_is_one_by_its_access_url_and_by_its_service() -> None:
+def test_M3_CP10_an_existing_coderd_is_one_by_its_access_url_and_by_its_service() -> None:
     texts = {"coder-stack:controlPlane": '{"deploy": false, "accessUrl": "https://a.test"}'}
     assert StackConfig.read(texts.get).targets == ("https://a.test", "service coder/coder")
 
 
-def test_C4_CP10_the_config_of_a_satellite_names_no_coderd_and_the_program_does() -> None:
+def test_M4_CP10_the_config_of_a_satellite_names_no_coderd_and_the_program_does() -> None:
     """Only the other stack's outputs tell its URL; a guess would keep the token from coderd."""
     texts = {
         "coder-stack:controlPlane": '{"fromStack": "o/p/s", "name": "c"}',

@@ -1,4 +1,4 @@
-"""Clusters that do not answer: which they are, and what a report says because of them (C2)."""
+"""Clusters that do not answer: which they are, and what a report says because of them (M2)."""
 
 import json
 from collections.abc import Iterable
@@ -81,7 +81,7 @@ def report(silent: Iterable[SilentCluster] = (SYDNEY,)) -> Report:
     return build_report("dev", without_sydney(), DriftSettings(), NOW, tuple(silent))
 
 
-def test_C2_everything_that_depends_on_the_cluster_is_unknown_and_nothing_else() -> None:
+def test_M2_everything_that_depends_on_the_cluster_is_unknown_and_nothing_else() -> None:
     """A key in coderd has another provider, but the component of what is in the cluster."""
     found = {each.name: each for each in unknown_resources("dev", without_sydney(), [SYDNEY])}
     assert set(found) == {
@@ -98,11 +98,11 @@ def test_C2_everything_that_depends_on_the_cluster_is_unknown_and_nothing_else()
     assert key.next_step.command == "coder-stack drift --stack dev"
 
 
-def test_C2_a_cluster_whose_name_ends_as_another_is_another() -> None:
+def test_M2_a_cluster_whose_name_ends_as_another_is_another() -> None:
     assert unknown_resources("dev", without_sydney(), [SilentCluster("ney", "silent")]) == []
 
 
-def test_C2_a_stack_with_anything_unknown_is_not_clean() -> None:
+def test_M2_a_stack_with_anything_unknown_is_not_clean() -> None:
     found = report()
     assert (found.result, exit_code([found])) == ("drift", ExitCode.DRIFT)
     assert ExitCode.DRIFT == 2
@@ -110,7 +110,7 @@ def test_C2_a_stack_with_anything_unknown_is_not_clean() -> None:
     assert report(silent=()).result == "clean", "the run alone found nothing"
 
 
-def test_C2_what_differs_and_what_could_not_be_looked_at_are_counted_apart() -> None:
+def test_M2_what_differs_and_what_could_not_be_looked_at_are_counted_apart() -> None:
     run = without_sydney()
     gone = step("refresh", SECRET, {"a": 1}, None, name="gone")
     run.refreshed |= read_events([gone]).refreshed
@@ -118,7 +118,7 @@ def test_C2_what_differs_and_what_could_not_be_looked_at_are_counted_apart() -> 
     assert summary(found) == "1 resource differs, 4 resources could not be looked at."
 
 
-def test_C2_conditions_keys_and_proxies_of_the_cluster_are_unknown_too() -> None:
+def test_M2_conditions_keys_and_proxies_of_the_cluster_are_unknown_too() -> None:
     found = report()
     reasons = {each.component: (each.status, each.reason) for each in found.conditions}
     assert reasons["provisioner/eu"] == ("True", "Ready")
@@ -131,7 +131,7 @@ def test_C2_conditions_keys_and_proxies_of_the_cluster_are_unknown_too() -> None
     assert (proxy.health, proxy.version, proxy.report) == ("unknown", "", "")
 
 
-def test_C2_the_report_names_the_cluster_once() -> None:
+def test_M2_the_report_names_the_cluster_once() -> None:
     (findings,) = view_of(report()).findings
     (group,) = findings.groups
     assert len(group.resources) == 4
@@ -164,7 +164,7 @@ def two_contexts(folder: Path, answering: str) -> None:
     )
 
 
-def test_C2_only_a_cluster_that_does_not_answer_is_silent(tmp_path: Path) -> None:
+def test_M2_only_a_cluster_that_does_not_answer_is_silent(tmp_path: Path) -> None:
     """Its path is relative to the project, wherever the command was started."""
     clusters = {name: {"kubeconfig": "kubeconfig", "context": name} for name in ("well", "away")}
     with server(403) as url:
@@ -175,7 +175,7 @@ def test_C2_only_a_cluster_that_does_not_answer_is_silent(tmp_path: Path) -> Non
     assert AWAY in silent.why
 
 
-def test_C2_a_project_of_another_name_has_its_clusters_under_that_name(tmp_path: Path) -> None:
+def test_M2_a_project_of_another_name_has_its_clusters_under_that_name(tmp_path: Path) -> None:
     two_contexts(tmp_path, AWAY)
     clusters = {"sydney": {"kubeconfig": "kubeconfig", "context": "away"}}
     run = run_with(clusters, "acme")
@@ -196,12 +196,12 @@ def test_C2_a_project_of_another_name_has_its_clusters_under_that_name(tmp_path:
         {"sydney": {"kubeconfig": "kubeconfig", "context": "bogus"}},
     ],
 )
-def test_B1_C2_a_mistake_in_the_config_is_no_silent_cluster(tmp_path: Path, clusters: Any) -> None:
+def test_B1_M2_a_mistake_in_the_config_is_no_silent_cluster(tmp_path: Path, clusters: Any) -> None:
     """Else a misspelt context would look like a cluster that is away for a while."""
     two_contexts(tmp_path, AWAY)
     assert yaml.safe_load((tmp_path / "kubeconfig").read_text())["contexts"]
     assert names(run_with(clusters), tmp_path) == []
 
 
-def test_C2_a_stack_without_other_clusters_has_no_silent_one(tmp_path: Path) -> None:
+def test_M2_a_stack_without_other_clusters_has_no_silent_one(tmp_path: Path) -> None:
     assert names(EngineRun(project="coder-stack"), tmp_path) == []

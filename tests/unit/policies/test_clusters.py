@@ -1,4 +1,4 @@
-"""Objects of equal names in two clusters, and a coderd that the stack does not deploy (D5, C1)."""
+"""Objects of equal names in two clusters, and a coderd that the stack does not deploy (D5, M1)."""
 
 from dataclasses import replace
 from typing import Any
@@ -38,7 +38,7 @@ def with_key(**key: Any) -> dict[str, Res]:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("clusters", [("", SYDNEY), (SYDNEY, ""), (SYDNEY, "coder-cluster-rome")])
-def test_C1_D5_an_object_in_another_cluster_counts_neither_for_nor_against(
+def test_M1_D5_an_object_in_another_cluster_counts_neither_for_nor_against(
     rule: str, others: dict[str, Res], workload: Res, alone: bool, clusters: tuple[str, str]
 ) -> None:
     """`alone` says whether the workload violates the rule when nothing is beside it."""
@@ -55,14 +55,14 @@ def test_C1_D5_an_object_in_another_cluster_counts_neither_for_nor_against(
     assert violates(near) is not alone, "the same objects in one cluster"
 
 
-def test_C1_D5_each_cluster_needs_a_network_policy_of_its_own() -> None:
+def test_M1_D5_each_cluster_needs_a_network_policy_of_its_own() -> None:
     every = {name: at(compliant.deployment(), name) for name in ("", SYDNEY)}
     resources = {f"one{name}": each for name, each in every.items()}
     assert len(judge("network-policy", resources).messages) == 2
 
 
 @pytest.mark.parametrize("policy", policies(), ids=lambda policy: policy.name)
-def test_C3_D5_no_rule_asks_for_a_coderd_that_the_stack_does_not_deploy(policy: Policy) -> None:
+def test_M3_D5_no_rule_asks_for_a_coderd_that_the_stack_does_not_deploy(policy: Policy) -> None:
     beside = {
         "features": compliant.entitlements(external_provisioner_daemons="entitled"),
         "key": compliant.key(),
