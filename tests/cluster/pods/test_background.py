@@ -26,7 +26,6 @@ from tests.processes import processes_in
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("world")]
-LABELS = {"app.kubernetes.io/component": "coderd"}
 PORTS = [{"name": "http", "containerPort": 8080}]
 
 
@@ -64,7 +63,7 @@ def service_proxy(place: Workloads, path: str) -> httpx.Response:
 
 
 def deploy_coderd(place: Workloads) -> str:
-    deployment = place.deployment("coder", "server", labels=LABELS, ports=PORTS)
+    deployment = place.deployment("coder", "server", ports=PORTS)
     place.service("coder", "coder")
     return deployment
 
@@ -85,7 +84,7 @@ def test_CP8_coderd_is_reached_through_the_api_server_while_its_pods_run(
 
 
 def test_a_pod_that_is_not_coderd_cannot_be_reached(place: Workloads) -> None:
-    place.deployment("coder", "server", ports=PORTS)
+    place.deployment("coder", "another-program", ports=PORTS)
     place.service("coder", "coder")
     slices = f"/apis/discovery.k8s.io/v1/namespaces/{place.namespace}/endpointslices"
 

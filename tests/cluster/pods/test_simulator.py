@@ -77,7 +77,7 @@ def test_P4_a_service_leads_a_daemon_to_coderd_while_coderd_runs_behind_it(
         place.deployment("name", "provisionerd", "start", env=at("http://elsewhere.example.com"))
         place.service("coder", "coder")
         assert simulator.accepted == []
-        place.deployment("coder", "server", labels={"app.kubernetes.io/component": "coderd"})
+        place.deployment("coder", "server")
         assert eventually(lambda: simulator.accepted)
         assert [name.split("-")[0] for name in simulator.accepted] == ["good"]
 
