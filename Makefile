@@ -13,7 +13,9 @@ TEST_WORKERS ?= 6
 
 VENV := .venv
 BIN := $(VENV)/bin
+# The program's packages alone, as a user needs them; and those of sandbox, tests and checks as well.
 READY := $(VENV)/.ready
+DEV := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
 
@@ -22,22 +24,22 @@ help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "; print "Targets:"} /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
-up: $(READY) ## Start a local Pulumi engine and Kubernetes API server (CLUSTERS=2: two of them), then deploy the stack `sandbox`
+up: $(DEV) ## Start a local Pulumi engine and Kubernetes API server (CLUSTERS=2: two of them), then deploy the stack `sandbox`
 	@$(BIN)/coder-stack sandbox up $(if $(CLUSTERS),--clusters '$(CLUSTERS)')
 	@$(BIN)/coder-stack sandbox deploy
 
 .PHONY: down
-down: $(READY) ## Stop the sandbox and delete its data
+down: $(DEV) ## Stop the sandbox and delete its data
 	@$(BIN)/coder-stack sandbox down
 
 .PHONY: drift
-drift: $(READY) ## Report drift in the sandbox (changes nothing; make itself exits with 2 for drift and for errors)
+drift: $(DEV) ## Report drift in the sandbox (changes nothing; make itself exits with 2 for drift and for errors)
 	@$(BIN)/coder-stack sandbox exec -- coder-stack drift || { code=$$?; \
 	  echo "make exits with 2 for drift and for errors alike. This exits with 2 for drift, 1 for an error:" >&2; \
 	  echo "  $(BIN)/coder-stack sandbox exec -- coder-stack drift" >&2; exit $$code; }
 
 .PHONY: reconcile
-reconcile: $(READY) ## Repair the drift that `make drift` reports
+reconcile: $(DEV) ## Repair the drift that `make drift` reports
 	@$(BIN)/coder-stack sandbox exec -- coder-stack reconcile
 
 .PHONY: test
@@ -48,19 +50,19 @@ test: check ## Install the tools, then run all tests
 	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup --durations=20
 
 .PHONY: check
-check: $(READY) ## Check format, lint rules, types and the import contract
+check: $(DEV) ## Check format, lint rules, types and the import contract
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
 .PHONY: format
-format: $(READY) ## Format the sources and fix lint errors
+format: $(DEV) ## Format the sources and fix lint errors
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 .PHONY: docs
-docs: $(READY) ## Generate docs: config reference, JSON schemas, versions, policies
+docs: $(DEV) ## Generate docs: config reference, JSON schemas, versions, policies
 	$(BIN)/coder-stack config reference > docs/configuration.md
 	$(BIN)/coder-stack config schema > docs/configuration.schema.json
 	$(BIN)/python -m coder_stack.operate.report.model > docs/drift-report.schema.json
@@ -69,12 +71,12 @@ docs: $(READY) ## Generate docs: config reference, JSON schemas, versions, polic
 	$(BIN)/python policies/reference.py
 
 .PHONY: bench
-bench: $(READY) ## Run the benchmarks (ratios within one run, no absolute times)
+bench: $(DEV) ## Run the benchmarks (ratios within one run, no absolute times)
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest tests/bench -p no:xdist -s -o python_files='bench_*.py' -o python_functions='bench_*'
 
 .PHONY: crashes
-crashes: $(READY) ## Kill each process at every mutating call (about an hour; `make test` runs a selection)
+crashes: $(DEV) ## Kill each process at every mutating call (about an hour; `make test` runs a selection)
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest tests/engine/grid_crashes.py -p no:cacheprovider
 
@@ -85,25 +87,27 @@ HEART := chosen_engine stack drift reconcile gate provisioner_key provisioners l
 .PHONY: engines
 engines: export CODER_STACK_ENGINE = $(ENGINE)
 engines: export PYTHONDONTWRITEBYTECODE =
-engines: $(READY) ## Run the heart of the engine tests on another Pulumi engine (ENGINE=v3.259.0)
+engines: $(DEV) ## Run the heart of the engine tests on another Pulumi engine (ENGINE=v3.259.0)
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup $(HEART:%=tests/engine/test_%.py)
 
 .PHONY: contract
 contract: export CODER_STACK_CODER = $(CODER)
-contract: $(READY) ## Run the contract tests on another version of Coder (CODER=v2.20.0)
+contract: $(DEV) ## Run the contract tests on another version of Coder (CODER=v2.20.0)
 	@$(BIN)/python -m sandbox.toolchain contract
 	@$(BIN)/python -m pytest tests/contract
 
 .PHONY: lock
-lock: $(READY) ## Resolve the dependencies into requirements.lock
+lock: LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
+  --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet
+lock: $(DEV) ## Resolve the dependencies into requirements-dev.lock and, of these versions, requirements.lock
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --upgrade \
-	  --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet --output-file requirements.lock
+	$(LOCK) --group dev --upgrade --output-file requirements-dev.lock
+	$(LOCK) --group install --upgrade --constraint requirements-dev.lock --output-file requirements.lock
 
 .PHONY: clean
 clean: ## Remove generated files (keeps the tool cache; see `coder-stack doctor`)
-	@if [ -x $(BIN)/coder-stack ]; then $(BIN)/coder-stack sandbox down; fi
+	@if [ -e $(DEV) ]; then $(BIN)/coder-stack sandbox down; fi
 	rm -rf $(VENV) .sandbox build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -115,4 +119,9 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): $(READY) requirements-dev.lock
+	@echo "==> packages of sandbox, tests and checks in $(VENV)"
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
 	@touch $@

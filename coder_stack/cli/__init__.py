@@ -1,10 +1,12 @@
 """The `coder-stack` command; each group of commands has its own module here.
 
 Only the module of the command that was asked for is imported, so that it starts fast. `sandbox` and
-`doctor` come from the checkout's `sandbox` package, which a wheel of coder_stack does not contain.
+`doctor` come from the checkout's `sandbox` package, which a wheel of coder_stack does not contain,
+and which needs packages that the program does not.
 """
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -23,6 +25,7 @@ _MODULES = {
     "license": "coder_stack.cli.license",
 }
 _IN_A_CHECKOUT = {"doctor": "sandbox.cli", "sandbox": "sandbox.cli"}
+_ONLY_FOR_DEVELOPMENT = ("filelock", "psutil", "starlette", "uvicorn")
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,9 +53,13 @@ def command(words: Sequence[str] = ()) -> typer.Typer:
     )
     app.callback()(_root)
     modules = dict(_MODULES)
-    if (Path(__file__).parents[2] / "sandbox" / "cli.py").exists():
-        modules |= _IN_A_CHECKOUT
     wanted = words[0] if words else ""
+    if (Path(__file__).parents[2] / "sandbox" / "cli.py").exists():
+        if all(map(importlib.util.find_spec, _ONLY_FOR_DEVELOPMENT)):
+            modules |= _IN_A_CHECKOUT
+        elif wanted in _IN_A_CHECKOUT:
+            typer.echo(f"error: {wanted} needs more packages: make .venv/.ready-dev", err=True)
+            raise SystemExit(1)
     if wanted != "--version":
         for module in [modules[wanted]] if wanted in modules else dict.fromkeys(modules.values()):
             importlib.import_module(module).register(app)

@@ -9,22 +9,24 @@ Kubernetes Secret with the plaintext is made by the component.
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, date
+from functools import cache
+from itertools import count
 from typing import Any
 
 import pulumi
 from pulumi import dynamic
-from pydantic import SecretStr
 
+from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, ForbiddenByRole, NotEntitled
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.coderd.procedures.keys import issue_key, key_of_material, remove_key
 from coder_stack.coderd.reasons import Reason
 from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.dynamic.key.adoption import offered_key, take_offer
-from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, settled
+from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, day_of, facts_of, settled
 from coder_stack.dynamic.key.organization import locate, wanted_organization
 from coder_stack.dynamic.key.replacement import REPLACEMENTS
+from coder_stack.dynamic.key.verification import ALWAYS, THIS_HOUR, is_its_turn, is_suspect
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED, report_deferred
@@ -76,7 +78,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         report_deferred(self.label(want), values["deferred"])
         if session is not None and (key := self._expected(session, want)):
             # An adopted key keeps its age, also for its rotation.
-            values = {**values, "issued_on": _day_of(key)}
+            values = {**values, "issued_on": day_of(key)}
         return values, [*problems, *unknown, *wrong]
 
     def diff(self, _id: str, _olds: Props, _news: Props) -> dynamic.DiffResult:
@@ -104,7 +106,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         issued = offered_key(session.coderd, want, self.label(want)) or issue_key(
             session.coderd, want.organization, want.name, want.tags
         )
-        return KeyState.model_validate({**dict(want), **_of_coderd(issued.key, issued.material)})
+        return KeyState.model_validate({**dict(want), **facts_of(issued.key, issued.material)})
 
     def update_object(self, session: Session, want: KeyInputs, known: KeyState) -> KeyState:
         """Record the inputs: none of those that do not replace changes anything in coderd."""
@@ -115,32 +117,42 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         return KeyState.model_validate({**dict(known), **dict(want), **facts})
 
     def observe(self, session: Session, known: KeyState) -> KeyState | None:
-        """Read it. It is gone only if a complete list lacks it and its plaintext is refused."""
+        """Read it. It is gone only if a complete list lacks it and its plaintext is refused.
+
+        Coderd is asked about the plaintext only if verification.py says so.
+        """
         if not (known.key_id or known.material.get_secret_value() or known.created_at):
             return known
-        live = str(session.cached("deployment", lambda coderd: coderd.build_info()).deployment_id)
+        live = str(session.cached("build", Coderd.build_info).deployment_id)
         if known.deployment_id and known.deployment_id != live:
             # Another deployment answers. The program learns of it too, and replaces the key.
             return known
-        opened = key_of_material(session.coderd, known.material)
+        opened = cache(lambda: key_of_material(session.coderd, known.material))
         try:
-            found, organization = locate(session, known, opened)
+            located = locate(session, known, opened)
         except NotEntitled:
             return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
-        if found is None and opened is not None:
+        found = located.key
+        if found is None and opened() is not None:
             why = "the key is in use, but the token's user does not see it in the organization."
             raise ForbiddenByRole(f"read {self.label(known)}", why)
         if found is None:
             return None
+        listed = known.model_copy(update=facts_of(found, known.material))
+        is_due = is_suspect(known, listed) or is_its_turn(found, located.listed, THIS_HOUR)
+        others = session.cached("verified keys", lambda _: count())
+        valid = True
+        if is_due or next(others) < ALWAYS:
+            key = opened()
+            valid = key is not None and key.id == found.id
         renamed = {"base_name": found.name} if known.name and found.name != known.name else {}
-        return known.model_copy(
+        return listed.model_copy(
             update={
-                **_of_coderd(found, known.material),
                 **renamed,
-                "organization": organization,
+                "organization": located.organization,
                 "deployment_id": live,
-                "issued_on": known.issued_on or _day_of(found),
-                "material_valid": opened is not None and opened.id == found.id,
+                "issued_on": known.issued_on or day_of(found),
+                "material_valid": valid,
                 "provisioned": True,
                 "reason": "" if known.enabled else Reason.NOT_ENTITLED,
             }
@@ -229,20 +241,3 @@ def _this_stack() -> str:
     """Identify this stack; only the program knows it, not a provider process."""
     stack = [pulumi.get_organization(), pulumi.get_project(), pulumi.get_stack()]
     return hashlib.sha256(json.dumps(stack).encode()).hexdigest()[:_OWNER]
-
-
-def _of_coderd(key: KeyRecord, material: SecretStr) -> dict[str, Any]:
-    text = material.get_secret_value()
-    return {
-        "key_id": str(key.id),
-        "organization_id": str(key.organization),
-        "name": key.name,
-        "tags": dict(key.tags),
-        "created_at": key.created_at.astimezone(UTC).isoformat(timespec="seconds"),
-        "material": material,
-        "material_sha256": hashlib.sha256(text.encode()).hexdigest() if text else "",
-    }
-
-
-def _day_of(key: KeyRecord) -> date:
-    return key.created_at.astimezone(UTC).date()

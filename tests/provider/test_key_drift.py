@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from coder_stack.dynamic.key.verification import ALWAYS, TURNS
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
 from tests.provider.driver import Driven, Failure, provider_process
 from tests.provider.keys import KEYS, inputs
@@ -119,3 +120,27 @@ class TestRead:
             theirs = other.act("POST", KEYS, {"name": held.outputs["name"]})
             keys.delete(moved)
             assert other.key_of(theirs["key"]), "a namesake of another deployment is left alone"
+
+
+class TestManyKeys:
+    """Of many keys in one organization, a refresh verifies some; each comes up in its turn."""
+
+    def test_K3_each_refresh_verifies_its_share_of_keys_that_look_well(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = [keys.create(inputs(licensed, base_name=f"n{n}")) for n in range(2 * TURNS)]
+        for row in licensed.state.records.provisioner_keys.values():
+            row.secret_hash = "that of another secret"
+
+        seen = [keys.read(each) for each in held]
+
+        assert [each.inputs["material_valid"] for each in seen if each].count(False) == 2 + ALWAYS
+
+    def test_K3_one_whose_plaintext_in_the_state_was_changed_is_found_at_once(
+        self, licensed: Simulation, keys: Driven
+    ) -> None:
+        held = [keys.create(inputs(licensed, base_name=f"n{n}")) for n in range(2 * TURNS)]
+        for each in held:
+            seen = keys.read(replace(each, outputs={**each.outputs, "material": "x" * 43}))
+            assert seen is not None
+            assert seen.inputs == {**each.inputs, "material_valid": False}

@@ -3,16 +3,15 @@
 No I/O. The rules for names and age are in coderd/key_identity.py.
 """
 
+import hashlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from pydantic import SecretStr
 
-from coder_stack.coderd.key_identity import (
-    KeySpec,
-    settle,
-)
+from coder_stack.coderd.key_identity import KeySpec, settle
+from coder_stack.coderd.models import KeyRecord
 from coder_stack.coderd.names import key_name_fault, tags_fault
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.licensed import LicensedInputs, must_stay
@@ -37,6 +36,25 @@ class KeyState(KeyInputs):
     material_sha256: str = ""
     created_at: str = ""
     reason: str = ""
+
+
+def facts_of(key: KeyRecord, material: SecretStr) -> dict[str, Any]:
+    """Return what the state records of a key that coderd has, and of its plaintext."""
+    text = material.get_secret_value()
+    return {
+        "key_id": str(key.id),
+        "organization_id": str(key.organization),
+        "name": key.name,
+        "tags": dict(key.tags),
+        "created_at": key.created_at.astimezone(UTC).isoformat(timespec="seconds"),
+        "material": material,
+        "material_sha256": hashlib.sha256(text.encode()).hexdigest() if text else "",
+    }
+
+
+def day_of(key: KeyRecord) -> date:
+    """Return the day on which it was issued."""
+    return key.created_at.astimezone(UTC).date()
 
 
 def was_made(inputs: KeyInputs) -> bool:

@@ -5,7 +5,8 @@ no organization has the name, or it lacks the key. A 404 of the organization say
 key.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from coder_stack.coderd.errors import CoderdError, NotFound
 from coder_stack.coderd.models import KeyRecord, OrganizationRecord
@@ -45,18 +46,25 @@ def wanted_organization(
     return None, [Problem("organization", why)]
 
 
-def locate(
-    session: Session, known: KeyState, opened: KeyRecord | None
-) -> tuple[KeyRecord | None, str]:
-    """Return the key from a complete list, and the current name of its organization.
+@dataclass(frozen=True)
+class Located:
+    """What coderd's lists say about a key."""
 
+    key: KeyRecord | None
+    organization: str
+    """Its current name."""
+    listed: Sequence[KeyRecord] = ()
+    """The keys of the organization, oldest first."""
+
+
+def locate(session: Session, known: KeyState, opened: Callable[[], KeyRecord | None]) -> Located:
+    """Look for the key in a complete list.
+
+    `opened` asks for the key of the plaintext, only where the state lacks the organization's uuid.
     NotFound if no list is available and the state has no plaintext: that is not a missing key.
     """
     unseen: NotFound | None = None
-    home = known.organization_id or (str(opened.organization) if opened else "")
-    for place in dict.fromkeys((known.organization, home)):
-        if not place:
-            continue
+    for place in _places(known, opened):
         try:
             keys = session.cached(f"keys/{place}", lambda c, place=place: c.provisioner_keys(place))
         except NotFound as error:
@@ -64,10 +72,21 @@ def locate(
             continue
         unseen = None
         if key := _find(keys, known):
-            return key, known.organization if place != home else _renamed(session, known, home)
+            by_name = place == known.organization
+            name = known.organization if by_name else _renamed(session, known, place)
+            return Located(key, name, keys)
     if unseen is not None and not known.material.get_secret_value():
         raise unseen
-    return None, known.organization
+    return Located(None, known.organization)
+
+
+def _places(known: KeyState, opened: Callable[[], KeyRecord | None]) -> Iterator[str]:
+    yield known.organization
+    home = known.organization_id
+    if not home and (key := opened()):
+        home = str(key.organization)
+    if home and home != known.organization:
+        yield home
 
 
 def _renamed(session: Session, known: KeyState, home: str) -> str:

@@ -1,6 +1,7 @@
 """A cache of lists, so that many concurrent reads cost one request.
 
-An entry lives for a few seconds and is dropped when this process changes anything in coderd. Do not
+An entry lives as long as reads keep asking for it, a minute at most, so that the refresh of a large
+stack costs one request per list. It is dropped when this process changes anything in coderd. Do not
 decide a deletion by it.
 """
 
@@ -8,33 +9,46 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 _SECONDS = 5.0
+_LONGEST = 60.0
+
+
+@dataclass
+class _Entry:
+    fetched_at: float
+    used_at: float = 0.0
+    future: Future[Any] = field(default_factory=Future[Any])
 
 
 class ListCache:
     """Lists by key; thread-safe. The first caller fetches, the others wait for its answer."""
 
     def __init__(
-        self, seconds: float = _SECONDS, now: Callable[[], float] = time.monotonic
+        self,
+        seconds: float = _SECONDS,
+        longest: float = _LONGEST,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._seconds = seconds
+        self._seconds = seconds  # without use
+        self._longest = longest
         self._now = now
         self._lock = threading.Lock()
-        self._entries: dict[str, tuple[float, Future[Any]]] = {}
+        self._entries: dict[str, _Entry] = {}
 
     def get(self, key: str, fetch: Callable[[], T]) -> T:
         """Return the list under `key`, fetched if there is none. An error is not cached."""
         with self._lock:
-            fetched_at, future = self._entries.get(key, (0.0, None))
-            age = self._now() - fetched_at
-            is_first = future is None or (future.done() and age > self._seconds)
-            if is_first:
-                future = Future[Any]()
-                self._entries[key] = (self._now(), future)
-        answer = cast("Future[T]", future)
+            now = self._now()
+            entry = self._entries.get(key)
+            is_first = entry is None or (entry.future.done() and self._is_old(entry, now))
+            if entry is None or is_first:
+                entry = self._entries[key] = _Entry(now)
+            entry.used_at = now
+        answer = cast("Future[T]", entry.future)
         if is_first:
             try:
                 answer.set_result(fetch())
@@ -49,7 +63,11 @@ class ListCache:
         with self._lock:
             self._entries.clear()
 
+    def _is_old(self, entry: _Entry, now: float) -> bool:
+        return now - entry.used_at > self._seconds or now - entry.fetched_at > self._longest
+
     def _drop(self, key: str, future: Future[Any]) -> None:
         with self._lock:
-            if self._entries.get(key, (0.0, None))[1] is future:
+            entry = self._entries.get(key)
+            if entry is not None and entry.future is future:
                 del self._entries[key]

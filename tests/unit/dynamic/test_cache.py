@@ -33,6 +33,16 @@ def test_an_entry_is_fetched_once_and_again_after_its_time() -> None:
     assert lists.get("a", source.fetch) == 2
 
 
+def test_an_entry_in_use_lives_longer_but_not_forever() -> None:
+    """A refresh of a large stack takes long, and reads the same lists all the time."""
+    now = [0.0]
+    source, lists = Source(), ListCache(seconds=5, longest=20, now=lambda: now[0])
+    answers: list[int] = []
+    for now[0] in (0.0, 4.0, 8.0, 12.0, 16.0, 20.0, 20.1):
+        answers.append(lists.get("a", source.fetch))
+    assert answers == [1, 1, 1, 1, 1, 1, 2]
+
+
 def test_each_key_has_its_own_list() -> None:
     source, lists = Source(), ListCache()
     assert (lists.get("a", source.fetch), lists.get("b", source.fetch)) == (1, 2)

@@ -1,0 +1,36 @@
+"""Decide whether a refresh asks coderd about the plaintext of a key, one request per key.
+
+A key's plaintext cannot change in coderd: as long as its list has the key's id, it accepts what was
+issued with it. A change of the plaintext in the state shows in its checksum. Only an edit of
+coderd's database shows in neither, so the plaintext of each key is verified now and then. Whose
+turn it is depends on the list and the hour: nothing is recorded, and no refresh differs. No I/O.
+"""
+
+import time
+from collections.abc import Sequence
+
+from coder_stack.coderd.models import KeyRecord
+from coder_stack.dynamic.key.inputs import KeyState
+
+ALWAYS = 3
+"""Each refresh verifies so many keys, whatever their turn: in a small stack, all of them."""
+TURNS = 29
+"""Each hour has one of so many turns. Prime: a schedule that repeats every day, or after any other
+number of hours that 29 does not divide, comes to each turn."""
+
+_HOUR = 3600
+THIS_HOUR = int(time.time()) // _HOUR
+"""When this process, which serves one command of Pulumi, began."""
+
+
+def is_suspect(known: KeyState, now: KeyState) -> bool:
+    """Tell whether the list or the plaintext's checksum differs from what the state recorded."""
+    return now != known or not (known.material_valid and known.material.get_secret_value())
+
+
+def is_its_turn(key: KeyRecord, listed: Sequence[KeyRecord], hour: int) -> bool:
+    """Tell whether to verify the key in this hour, given its organization's keys, oldest first.
+
+    A new key is the last of them, and changes the turn of no other.
+    """
+    return listed.index(key) % TURNS == hour % TURNS
