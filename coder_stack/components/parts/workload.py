@@ -4,9 +4,9 @@ The pods' spec is in pod.py. Objects that only one component has are in that com
 """
 
 import hashlib
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import pulumi
 from pulumi_kubernetes import apps, core, meta
@@ -163,14 +163,11 @@ def pod_revision(
     """Hash what decides which pods run, so that a change makes coderd be asked again (P4).
 
     The template is the program's own, without what the API server or others add to it. The uid
-    changes when the Deployment, or the whole cluster, was deleted and created again. The hash
-    depends on the Deployment alone, which depends on the rest: the state lists it once.
+    changes when the Deployment, or the whole cluster, was deleted and created again.
     """
     parts: list[pulumi.Input[Any]] = [template, replicas, uid_of(deployment), coderd_image]
     text = pulumi.Output.json_dumps(parts, default=vars, sort_keys=True)
-    hashed = text.apply(lambda known: hashlib.sha256(known.encode()).hexdigest()[:16])
-    value = cast("Awaitable[str]", hashed.future())  # None only where is_known() is false
-    return pulumi.Output({deployment}, value, hashed.is_known(), hashed.is_secret())
+    return text.apply(lambda known: hashlib.sha256(known.encode()).hexdigest()[:16])
 
 
 def ready_replicas(deployment: apps.v1.Deployment) -> pulumi.Output[int]:

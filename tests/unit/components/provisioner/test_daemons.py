@@ -2,15 +2,11 @@
 
 from typing import Any
 
-import pulumi
 import pytest
-from pulumi_kubernetes import apps, core
 
-from coder_stack.components.parts.workload import pod_revision
 from coder_stack.settings import Image, KeySettings, SecretRef
 from tests.unit.components.provisioner.fleet import ISSUED, fleet, render
 from tests.unit.components.rendering import Recorder
-from tests.unit.components.rendering import render as rendered
 
 
 def checks_again(
@@ -41,28 +37,6 @@ def test_P3_the_daemons_are_waited_for_with_this_key_and_after_these_pods(
     }
     assert wanted.items() <= asked.items()
     assert "expected_version" not in asked, "coderd is asked for its own version at every check"
-
-
-def test_P4_what_the_pods_hold_is_a_dependency_once(licensed: Recorder) -> None:
-    """The state lists each dependency of each property: the Deployment's own are enough."""
-    found: list[str] = []
-
-    async def note(revision: pulumi.Output[str]) -> None:
-        found.extend(type(each).__name__ for each in await revision.resources())
-
-    def build() -> dict[str, Any]:
-        secret = core.v1.Secret("secret", metadata={"name": "key"})
-        container = {"name": "a", "image": secret.metadata.name}
-        template = core.v1.PodTemplateSpecArgs(spec={"containers": [container]})
-        spec = {"selector": {}, "template": template}
-        deployment = apps.v1.Deployment("pods", metadata={"name": "pods"}, spec=spec)
-        replicas = pulumi.Output.from_input(1)
-        revision = pod_revision(template, replicas, deployment, "coder:1")
-        return {"revision": revision, "noted": note(revision)}
-
-    licensed.ready = 1
-    assert len(rendered(build)["revision"]) == 16
-    assert found == ["Deployment"]
 
 
 @pytest.mark.parametrize(
