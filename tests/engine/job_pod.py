@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from coder_stack.components.reconcile_job import PROJECT
+from coder_stack.components.parts.reconcile_pod import PROJECT
 from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed
 

@@ -80,8 +80,8 @@ class _Feature(FrozenModel):
 
 
 class _License(FrozenModel):
-    expires: datetime | None = Field(default=None, alias="licenseExpires")
-    warn_days: int = Field(default=0, alias="warnDays")
+    license_expires: datetime | None = None
+    warn_days: int = 0
 
 
 def read_facts(exported: str) -> Facts:
@@ -107,7 +107,7 @@ def read_facts(exported: str) -> Facts:
             None,
         ),
         namespace=_home(objects),
-        license=_license_end(outputs),
+        license=next((end for each in resources for end in _license_end(each)), None),
         outputs=outputs,
     )
 
@@ -188,9 +188,11 @@ def _home(objects: Sequence[ObjectFact]) -> str:
     return max(sorted(set(spaces)), key=spaces.count, default="")
 
 
-def _license_end(outputs: Mapping[str, Any]) -> LicenseEnd | None:
-    recorded = _License.model_validate(outputs.get("license") or {})
-    return LicenseEnd(recorded.expires, recorded.warn_days) if recorded.expires else None
+def _license_end(resource: _Resource) -> Iterator[LicenseEnd]:
+    if resource.type == LICENSE.type and resource.outputs.get("applied"):
+        found = _License.model_validate(resource.outputs)
+        if found.license_expires:
+            yield LicenseEnd(found.license_expires, found.warn_days)
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
