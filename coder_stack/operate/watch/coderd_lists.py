@@ -90,6 +90,8 @@ class CoderdLists:
     _silent: int = 0
     _refused: bool = False
     _session: Session | None = None
+    """Used by the polling thread alone."""
+    _session_of: Facts | None = None
     _entitlements_at: float = 0.0
     _soon: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -101,7 +103,7 @@ class CoderdLists:
     def follow(self, facts: Facts) -> None:
         """Take in a newly recorded state, and ask at once: earlier answers are older than it."""
         with self._lock:
-            self._facts, self._lists, self._session = facts, {}, None
+            self._facts, self._lists = facts, {}
         self._soon.set()
 
     def looks(self, facts: Facts) -> dict[str, str]:
@@ -113,9 +115,9 @@ class CoderdLists:
             for fact in facts.coderd
             if fact.listed_in in lists
         }
-        if any(each.key == CODERD for each in facts.answers) and (lists or silent):
+        if any(each.key == CODERD for each in facts.answers) and (self.asked_at or silent):
             looks[CODERD] = SILENT if silent >= _SILENT_AFTER else ANSWERS
-            if lists or refused:
+            if self.asked_at:
                 looks[TOKEN] = REFUSED if refused else ANSWERS
         return looks
 
@@ -123,6 +125,12 @@ class CoderdLists:
     def answers(self) -> bool:
         """Whether coderd has answered the last poll."""
         return self._silent == 0 and self.asked_at > 0
+
+    def close(self) -> None:
+        """Close the connection to coderd; the next poll opens another."""
+        if self._session is not None:
+            self._session.coderd.close()
+        self._session = None
 
     def _run(self) -> None:
         while True:
@@ -162,13 +170,15 @@ class CoderdLists:
         """Return the answers, whether coderd is silent, and whether it refuses the token."""
         found: dict[str, Listed] = {}
         refused = False
+        if facts is not self._session_of:
+            self.close()
         try:
             session = self._session or self.open_session(facts)
         except (CoderdError, OperationError):
             return {}, True, False
         if session is None:
             return {}, False, False
-        self._session = session
+        self._session, self._session_of = session, facts
         coderd = session.coderd.with_deadline(_DEADLINE)
         for name in names:
             self.requests += 1
@@ -176,7 +186,7 @@ class CoderdLists:
                 found[name] = ask(coderd, name)
             except Unauthenticated:
                 refused = True
-                self._session = None  # the next poll reads the token anew
+                self._session_of = None  # the next poll reads the token anew
             except NoAnswer:
                 return {}, True, False
             except CoderdError:

@@ -179,7 +179,7 @@ class StreamThread(threading.Thread):
             read_timeout=_SILENCE_SECONDS,
         ) as (status, body):
             if status == _NOT_SERVED:
-                return _Page()
+                self._note(objects={})
             self._raise_for(status)
             return _parsed(_Page, b"".join(body))
 

@@ -107,11 +107,8 @@ class Suspicions:
         for key, look in looks.items():
             if key in self.accepted:
                 self.accepted[key] = expected[key] if urns[key] in repaired else look
-        self._open = {
-            key: each
-            for key, each in self._open.items()
-            if self.seen.get(key) != self.accepted.get(key)
-        }
+        # What still looks different is another suspicion, which begins with the next observation.
+        self._open = {}
 
     def _pace(self, urn: str) -> Pace:
         return self._paces.setdefault(urn, Pace())

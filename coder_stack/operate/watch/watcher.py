@@ -261,15 +261,13 @@ class Watcher:
         if report.repairs:
             names = ", ".join(each.name for each in report.repairs)
             self.say(f"repaired after {seconds:.1f} s: {names}")
-        elif report.refused:
-            self.say(f"refused: {report.refused}")
         elif report.result == "clean" and was_suspected:
             self.metrics.unconfirmed.inc()
             self.say("not confirmed: the engine found no drift")
-        elif report.result == "clean":
-            self.say("checked: clean")
-        else:
-            self.say(f"left: {counted(len(drifted(report)), 'resource')} as found")
+        if report.refused:
+            self.say(f"refused: {report.refused}")
+        left = f", {counted(len(drifted(report)), 'resource')} left as found"
+        self.say(f"checked: {report.result}{left if report.result == 'drift' else ''}")
 
     def _failed(self, error: OperationError, now: float) -> None:
         """Count and tell that not even the recorded state can be read."""

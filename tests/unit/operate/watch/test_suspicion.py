@@ -97,7 +97,9 @@ def test_N1_what_changes_while_it_is_judged_is_judged_again() -> None:
     due, looks = found.due(1), found.judging()
     found.observe({CODER.key: ABSENT}, 5)
     found.judged(looks, (), due, 1)
-    assert labels(found.due(10)) == ["deployments/coder"]
+    again = found.observe({CODER.key: ABSENT}, 10)
+    assert labels(again) == ["deployments/coder"]
+    assert found.due(11) == tuple(again)
 
 
 def test_N1_our_own_update_is_no_suspicion_once_it_is_recorded() -> None:
