@@ -92,9 +92,6 @@ def load(
         settings = Settings.model_validate(plain, by_alias=True, by_name=False, context=DRAFT)
     except ValidationError as error:
         problems |= {sentence(dict(each), SECRETS) for each in error.errors(include_url=False)}
-    if "notify" in plain and "notifyUrl" not in secrets:
-        set_it = command_to_set("notifyUrl", namespace, project)
-        problems.add(f"notify: has no URL; set it with: {set_it}")
     draft = _draft(plain, wrongly_encrypted)
     problems |= {f"{clash.path}: {clash.message}" for clash in clashes(draft, secrets)}
     if problems:

@@ -62,6 +62,7 @@ def _react(
     noticed = watcher.said("noticed: ", seconds=interval + 60).at - broken
     named = watcher.said("named after", seconds=_REPAIR_SECONDS).at - broken
     repaired = watcher.said("repaired after", seconds=_REPAIR_SECONDS).at - broken
+    watcher.said("checked: ", seconds=_REPAIR_SECONDS)
     say(f"{breakage}: noticed after {noticed:.1f} s, repaired after {repaired:.1f} s")
     return Reaction(breakage, noticed, named, repaired)
 

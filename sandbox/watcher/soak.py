@@ -53,7 +53,7 @@ def soak(paths: SandboxPaths, engine: Engine, minutes: float, seed: int, say: Sa
         while time.monotonic() < end:
             say(break_it(paths, dice.choice(_BREAKAGES)))
             broken = time.monotonic()
-            watcher.said("repaired after", seconds=_REPAIR_SECONDS)
+            watcher.said("checked: clean", seconds=_REPAIR_SECONDS)
             found.broken += 1
             found.slowest = max(found.slowest, time.monotonic() - broken)
             found.memory.append(int(watcher.usage()[1]))

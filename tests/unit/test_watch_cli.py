@@ -118,5 +118,5 @@ def test_N2_a_bad_webhook_is_one_sentence_without_it(folder: Folder) -> None:
 def test_N2_a_webhook_without_a_url_is_a_mistake_with_the_command(folder: Folder) -> None:
     folder.configure(notify={"format": "slack"})
     result = folder.watch()
-    assert result.exit_code == 1
-    assert "notify: has no URL; set it with: pulumi config set --secret" in result.stderr
+    assert refused(result) == "error: The config has `notify`, but no `notifyUrl`."
+    assert "pulumi config set --secret notifyUrl --stack dev" in result.stderr

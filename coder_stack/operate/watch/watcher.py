@@ -167,11 +167,7 @@ class Watcher:
 
     def _calm(self, now: float) -> None:
         if self.state.has_visibly_changed and self.state.lock is None:
-            try:
-                self._record(self.state.read())
-            except OperationError as error:
-                self._failed(error, now)
-                return
+            self._record_own_update(now)
         self._tell(self._told.calm(self.state.stack, now))
         self._tell(self._told.license(self.state.stack, self._facts.license, datetime.now(UTC)))
 
@@ -227,6 +223,17 @@ class Watcher:
         repaired = {each.urn for each in last.report.repairs}
         self.suspicions.judged(looks, repaired, reasons, now)
         self._ended(last.report, bool(reasons), time.monotonic() - now)
+        self._record_own_update(now)
+        left = f", {counted(len(drifted(last.report)), 'resource')} left as found"
+        self.say(f"checked: {last.report.result}{left if last.report.result == 'drift' else ''}")
+
+    def _record_own_update(self, now: float) -> None:
+        """Read the state that a repair has written, so that it is no suspicion."""
+        if self.state.has_visibly_changed:
+            try:
+                self._record(self.state.read())
+            except OperationError as error:
+                self._failed(error, now)
 
     def _found(self, report: Report, seconds: float) -> None:
         """Tell what the first check found, before it is repaired."""
@@ -266,8 +273,6 @@ class Watcher:
             self.say("not confirmed: the engine found no drift")
         if report.refused:
             self.say(f"refused: {report.refused}")
-        left = f", {counted(len(drifted(report)), 'resource')} left as found"
-        self.say(f"checked: {report.result}{left if report.result == 'drift' else ''}")
 
     def _failed(self, error: OperationError, now: float) -> None:
         """Count and tell that not even the recorded state can be read."""

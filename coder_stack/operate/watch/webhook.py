@@ -58,11 +58,17 @@ class Webhook:
 
     @classmethod
     def of(cls, config: StackConfig) -> "Webhook | None":
-        """Return the webhook of a stack's config; None without `notifyUrl`."""
-        if "notifyUrl" not in config.secrets:
+        """Return the webhook of a stack's config; None without `notify` and `notifyUrl`."""
+        settings = config.watching().notify
+        if "notifyUrl" in config.secrets:
+            return cls(config.secret("notifyUrl"), settings or NotifySettings())
+        if settings is None:
             return None
-        settings = config.watching().notify or NotifySettings()
-        return cls(config.secret("notifyUrl"), settings)
+        raise OperationError(
+            "The config has `notify`, but no `notifyUrl`.",
+            "Set the webhook's URL.",
+            config.command_to_set("notifyUrl"),
+        )
 
     def post(self, notice: Notice) -> None:
         """Send one notice; raise NotTakenError unless the answer is a success."""

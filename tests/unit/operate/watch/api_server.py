@@ -18,7 +18,7 @@ from tests.provider.api_server import write_kubeconfig
 class Answers:
     """What the server has, what it was asked, and what it streams."""
 
-    cluster: Kubeconfig = Kubeconfig()
+    cluster: Kubeconfig = field(default_factory=Kubeconfig)
     objects: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     """By name, with metadata alone."""
     leases: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])

@@ -41,7 +41,10 @@ def coderd(monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulation]:
 def lists(coderd: Simulation) -> CoderdLists:
     def open_session(_: Facts) -> Session:
         connection = ConnectionProps(url=coderd.url)
-        given = {"coder-stack:token": coderd.token, "coder-stack:access": f'{{"url":"{coderd.url}"}}'}
+        given = {
+            "coder-stack:token": coderd.token,
+            "coder-stack:access": f'{{"url":"{coderd.url}"}}',
+        }
         return Sessions().open(connection, StackConfig.read(given.get), {})
 
     found = CoderdLists(threading.Event().set, open_session, interval=30)

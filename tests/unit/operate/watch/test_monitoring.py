@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from promql_parser import parse
 from prometheus_client.parser import text_string_to_metric_families
+from promql_parser import parse
 
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.report.model import LicenseDates
