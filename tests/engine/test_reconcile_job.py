@@ -127,7 +127,7 @@ def test_D4_N1_job_and_watcher_repair_with_their_own_rights_and_write_nowhere_el
     )
     assert "repaired after" in watched.stderr, watched.stderr
     assert "no lock is left" in watched.stderr
-    assert "no right to write Leases" not in watched.stderr
+    assert "no Lease could be written" not in watched.stderr
     assert "eu-provisioner" in cluster.names(path("rolebindings"))
     events = cluster.get(path("events"))
     assert events is not None

@@ -87,7 +87,7 @@ def test_N1_N2_N3_drift_is_noticed_named_repaired_and_told_once(
 
         deleted = stack.key("eu").name
         stack.coderd.act("DELETE", f"{KEYS}/{deleted}")
-        watcher.said(f"noticed: key `{deleted}`", seconds=SECONDS)
+        watcher.said(f"noticed: key `{deleted}` is gone", seconds=SECONDS)
         is_watching(watcher)
         assert stack.key("eu").name != deleted or stack.key("eu")
 
@@ -148,7 +148,7 @@ def test_N1_coderd_may_be_away_for_a_while(stack: Drifting) -> None:
     with watching(stack, "--repair", "--interval", "5") as watcher:
         is_watching(watcher)
         stack.coderd.fault("status", "*", status=502, count=-1)
-        watcher.said("noticed: coderd looks different", seconds=SECONDS)
+        watcher.said("noticed: coderd does not answer", seconds=SECONDS)
         watcher.said("error:", seconds=SECONDS)
         stack.coderd.peace()
         is_watching(watcher)

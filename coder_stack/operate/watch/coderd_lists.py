@@ -103,7 +103,7 @@ class CoderdLists:
     def follow(self, facts: Facts) -> None:
         """Take in a newly recorded state, and ask at once: earlier answers are older than it."""
         with self._lock:
-            self._facts, self._lists = facts, {}
+            self._facts, self._lists, self._entitlements_at = facts, {}, 0.0
         self._soon.set()
 
     def looks(self, facts: Facts) -> dict[str, str]:

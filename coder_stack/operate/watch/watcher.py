@@ -19,7 +19,7 @@ from coder_stack.operate.report.summary import drifted
 from coder_stack.operate.watch import engine_look
 from coder_stack.operate.watch.coderd_lists import CoderdLists
 from coder_stack.operate.watch.engine_look import Progress
-from coder_stack.operate.watch.facts import Facts
+from coder_stack.operate.watch.facts import ABSENT, ANSWERS, REFUSED, SILENT, Facts
 from coder_stack.operate.watch.kubernetes_watch import KubernetesWatch
 from coder_stack.operate.watch.metrics import WatchMetrics, timestamp
 from coder_stack.operate.watch.notifier import Notifier
@@ -31,11 +31,16 @@ from coder_stack.operate.watch.transitions import Notice, Told
 _TICK_SECONDS = 1.0
 _FIRST_LISTS_SECONDS = 15.0
 """How long to wait for the first lists before the first check."""
+_FIRST_LISTS_POLL_SECONDS = 0.1
+_UNCHANGED_SECONDS = 15.0
+"""How often to compare if nothing new was seen: somebody may have fallen silent."""
 _FIRST_ERROR_PAUSE, _LONGEST_ERROR_PAUSE = 30.0, 1800.0
 _FIRST_LOCK_PAUSE, _LONGEST_LOCK_PAUSE = 2.0, 60.0
 _LONG_LOCK_SECONDS = 3600.0
 """An update takes minutes: such a lock was left behind."""
 _STUCK_SECONDS = 60.0
+
+_WORDS = {ABSENT: "is gone", ANSWERS: "answers again"} | {each: each for each in (SILENT, REFUSED)}
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,7 @@ class Watcher:
     _last_error: str = ""
     _requests: int = 0
     _alive_at: float = field(default_factory=time.monotonic)
+    _observed_at: float = 0.0
     _checked: bool = False
 
     def start(self, facts: Facts) -> None:
@@ -84,8 +90,7 @@ class Watcher:
             self.kubernetes.settled and (self.coderd.answers or not facts.lists)
         ):
             process.raise_if_interrupted()
-            self.wake.wait(0.2)
-            self.wake.clear()
+            time.sleep(_FIRST_LISTS_POLL_SECONDS)
         count = counted(len(self.kubernetes.threads), "watch").replace("watchs", "watches")
         self.say(f"watching {counted(len(facts.objects), 'object')} with {count}")
 
@@ -96,7 +101,6 @@ class Watcher:
             self.still_alone()
             self.step(time.monotonic())
             self.wake.wait(_TICK_SECONDS)
-            self.wake.clear()
 
     def step(self, now: float) -> None:
         """Observe, and check if there is a reason to."""
@@ -125,6 +129,10 @@ class Watcher:
     def observe(self) -> None:
         """Compare what was seen last with what is known; cheap, and called often."""
         now = self._alive_at = time.monotonic()
+        if not self.wake.is_set() and now - self._observed_at < _UNCHANGED_SECONDS:
+            return
+        self.wake.clear()
+        self._observed_at = now
         looks = {**self.kubernetes.looks(self._facts, now), **self.coderd.looks(self._facts)}
         self.suspicions.observe(looks, now)
         self.metrics.pending.set(len(self.suspicions.open))
@@ -160,7 +168,11 @@ class Watcher:
         return True
 
     def _record(self, facts: Facts) -> None:
+        """Take in a state that was read, unless it is the one that is known."""
+        if facts.version == self._facts.version:
+            return
         self._facts = facts
+        self.wake.set()
         self.suspicions.record(facts)
         self.kubernetes.follow(facts)
         self.coderd.follow(facts)
@@ -180,7 +192,8 @@ class Watcher:
             self._noticed.add(each)
             source, seconds = self._unnoticed(each)
             self.metrics.noticed(source, seconds)
-            self.say(f"noticed: {each.label} looks different")
+            look = self.suspicions.seen.get(each.key, "")
+            self.say(f"noticed: {each.label} {_WORDS.get(look, 'looks different')}")
 
     def _unnoticed(self, suspicion: Suspicion) -> tuple[str, float]:
         """Return where it was noticed, and how long it can have gone unnoticed."""
