@@ -14,6 +14,7 @@ from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.pulumi import Project
 from coder_stack.operate.progress import PlainProgress
 from coder_stack.operate.stack_config import StackConfig
+from coder_stack.operate.watch.announcements import Announcements
 from coder_stack.operate.watch.coderd_lists import CoderdLists, session_opener
 from coder_stack.operate.watch.facts import Facts
 from coder_stack.operate.watch.kubernetes_watch import KubernetesWatch
@@ -133,7 +134,7 @@ def _watch(
         options=Options(repair, seconds(settings.full_look_every)),
         say=progress.say,
         wake=wake,
-        notifier=notifier,
+        announcements=Announcements(state.stack, progress.say, metrics, notifier),
         still_alone=lambda: _raise_if_lost(lease, state.stack),
     )
     if listen:

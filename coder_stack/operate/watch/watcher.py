@@ -14,21 +14,18 @@ from coder_stack.counting import counted
 from coder_stack.operate.engine import process
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.fleet import failed_report
-from coder_stack.operate.report.model import Report
-from coder_stack.operate.report.summary import drifted
 from coder_stack.operate.watch import engine_look
+from coder_stack.operate.watch.announcements import Announcements
 from coder_stack.operate.watch.coderd_lists import CoderdLists
 from coder_stack.operate.watch.engine_look import Progress
 from coder_stack.operate.watch.facts import ABSENT, ANSWERS, REFUSED, SILENT, Facts
 from coder_stack.operate.watch.kubernetes_watch import KubernetesWatch
 from coder_stack.operate.watch.metrics import WatchMetrics, timestamp
-from coder_stack.operate.watch.notifier import Notifier
 from coder_stack.operate.watch.object_events import ObjectEvents
 from coder_stack.operate.watch.recorded_state import RecordedState
 from coder_stack.operate.watch.suspicion import Suspicion, Suspicions
-from coder_stack.operate.watch.transitions import Notice, Told
 
-_TICK_SECONDS = 1.0
+_TICK_SECONDS, _SUSPICIOUS_TICK_SECONDS = 1.0, 0.25
 _FIRST_LISTS_SECONDS = 15.0
 """How long to wait for the first lists before the first check."""
 _FIRST_LISTS_POLL_SECONDS = 0.1
@@ -62,11 +59,10 @@ class Watcher:
     options: Options
     say: Callable[[str], None]
     wake: threading.Event
-    notifier: Notifier | None = None
+    announcements: Announcements
     still_alone: Callable[[], None] = lambda: None
     """Raises OperationError once another watcher has taken over."""
     suspicions: Suspicions = field(default_factory=Suspicions)
-    _told: Told = field(default_factory=Told)
     _facts: Facts = field(default_factory=lambda: Facts(""))
     _noticed: set[Suspicion] = field(default_factory=set[Suspicion])
     _next_full: float = 0.0
@@ -100,7 +96,7 @@ class Watcher:
             process.raise_if_interrupted()
             self.still_alone()
             self.step(time.monotonic())
-            self.wake.wait(_TICK_SECONDS)
+            self.wake.wait(_SUSPICIOUS_TICK_SECONDS if self.suspicions.open else _TICK_SECONDS)
 
     def step(self, now: float) -> None:
         """Observe, and check if there is a reason to."""
@@ -180,8 +176,7 @@ class Watcher:
     def _calm(self, now: float) -> None:
         if self.state.has_visibly_changed and self.state.lock is None:
             self._record_own_update(now)
-        self._tell(self._told.calm(self.state.stack, now))
-        self._tell(self._told.license(self.state.stack, self._facts.license, datetime.now(UTC)))
+        self.announcements.calm(self._facts.license)
 
     def _notice(self, reasons: Sequence[Suspicion]) -> None:
         """Count and log each suspicion once."""
@@ -213,8 +208,8 @@ class Watcher:
 
         def told(step: Progress) -> None:
             steps.append(step)
-            if step.word == "found" and step.report is not None:
-                self._found(step.report, time.monotonic() - now)
+            if step.report is not None and (step.word == "found" or not self.options.repair):
+                self.announcements.found(step.report, time.monotonic() - now, self._events)
 
         try:
             engine_look.look(
@@ -233,12 +228,21 @@ class Watcher:
             self._lock_pause = min(self._lock_pause * 2, _LONGEST_LOCK_PAUSE)
             return
         self._lock_pause = _FIRST_LOCK_PAUSE
-        repaired = {each.urn for each in last.report.repairs}
-        self.suspicions.judged(looks, repaired, reasons, now)
-        self._ended(last.report, bool(reasons), time.monotonic() - now)
-        self._record_own_update(now)
-        left = f", {counted(len(drifted(last.report)), 'resource')} left as found"
-        self.say(f"checked: {last.report.result}{left if last.report.result == 'drift' else ''}")
+        report = last.report
+        self.suspicions.judged(looks, {each.urn for each in report.repairs}, reasons, now)
+        ended = time.monotonic()
+        self.announcements.ended(report, ended - now, was_suspected=bool(reasons))
+        if report.result == "error":
+            self._pause_after(report.error or "", ended)
+        else:
+            self._last_error, self._error_pause = "", _FIRST_ERROR_PAUSE
+            self._next_full = ended + self.options.full_look_seconds
+        self._record_own_update(ended)
+        self.announcements.checked(report, self._events)
+
+    @property
+    def _events(self) -> ObjectEvents:
+        return ObjectEvents(self._facts, self.kubernetes.clusters(self._facts))
 
     def _record_own_update(self, now: float) -> None:
         """Read the state that a repair has written, so that it is no suspicion."""
@@ -248,50 +252,9 @@ class Watcher:
             except OperationError as error:
                 self._failed(error, now)
 
-    def _found(self, report: Report, seconds: float) -> None:
-        """Tell what the first check found, before it is repaired."""
-        if report.result == "clean":
-            return
-        causes = " ".join(dict.fromkeys(each.cause for each in drifted(report)))
-        self.say(f"named after {seconds:.1f} s: {causes or report.error}")
-        self._tell(self._told.found(report, time.monotonic()))
-        ObjectEvents(self._facts, self.kubernetes.clusters(self._facts)).write(
-            drifted(report), "DriftFound"
-        )
-
-    def _ended(self, report: Report, was_suspected: bool, seconds: float) -> None:
-        if not self.options.repair:
-            self._found(report, seconds)
-        now = time.monotonic()
-        self.metrics.report = report
-        self.metrics.look_seconds.observe(seconds)
-        self.metrics.looks[report.result].inc()
-        self.metrics.confirmed.inc(len({e.urn for e in (*drifted(report), *report.repairs)}))
-        self.metrics.repaired.inc(len(report.repairs))
-        self.metrics.refused.inc(report.refused is not None)
-        self._tell(self._told.ended(report, now))
-        events = ObjectEvents(self._facts, self.kubernetes.clusters(self._facts))
-        events.write(report.repairs, "DriftRepaired")
-        if report.result == "error":
-            self._pause_after(report.error or "", now)
-            return
-        self._last_error, self._error_pause = "", _FIRST_ERROR_PAUSE
-        self._next_full = now + self.options.full_look_seconds
-        self.metrics.last_look.set(timestamp())
-        if report.repairs:
-            names = ", ".join(each.name for each in report.repairs)
-            self.say(f"repaired after {seconds:.1f} s: {names}")
-        elif report.result == "clean" and was_suspected:
-            self.metrics.unconfirmed.inc()
-            self.say("not confirmed: the engine found no drift")
-        if report.refused:
-            self.say(f"refused: {report.refused}")
-
     def _failed(self, error: OperationError, now: float) -> None:
         """Count and tell that not even the recorded state can be read."""
-        report = failed_report(self.state.stack, error)
-        self.metrics.looks["error"].inc()
-        self._tell(self._told.ended(report, now))
+        self.announcements.failed(failed_report(self.state.stack, error))
         self._pause_after(str(error), now)
         self._not_before = self._next_full
 
@@ -302,7 +265,3 @@ class Watcher:
         self._last_error = error
         self._next_full = now + self._error_pause
         self._error_pause = min(self._error_pause * 2, _LONGEST_ERROR_PAUSE)
-
-    def _tell(self, notice: Notice | None) -> None:
-        if notice is not None and self.notifier is not None:
-            self.notifier.tell(notice)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coder_stack.operate.watch import kubernetes_watch
+from coder_stack.operate.watch import object_stream
 from coder_stack.operate.watch.facts import ABSENT, ANSWERS, Facts
 from coder_stack.operate.watch.kubernetes_watch import KubernetesWatch
 from tests.unit.operate.watch.api_server import Answers, api_server
@@ -22,7 +22,7 @@ KNOWN = {"generation": 1, "labels": dict(CODER.labels)}
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
     for name in ("_FIRST_PAUSE", "_LONGEST_PAUSE", "_FORBIDDEN_PAUSE"):
-        monkeypatch.setattr(kubernetes_watch, name, 0.01)
+        monkeypatch.setattr(object_stream, name, 0.01)
     with api_server(tmp_path) as server:
         server.put("coder", **KNOWN)
         server.events.get()
