@@ -143,6 +143,7 @@ def test_N1_a_watcher_that_is_stopped_in_a_repair_leaves_no_lock_and_the_next_go
     assert replicas(stack) == 0
 
 
+@pytest.mark.usefixtures("impatient")
 def test_N1_coderd_may_be_away_for_a_while(stack: Drifting) -> None:
     """Nothing is called deleted; what was deleted meanwhile is noticed when it answers again."""
     with watching(stack, "--repair", "--interval", "5") as watcher:

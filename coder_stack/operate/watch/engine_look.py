@@ -8,6 +8,7 @@ and writes a line of JSON to a file as soon as something is known: `found` after
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from typing import IO, Any, Literal
 from coder_stack.operate.drift import check_drift
 from coder_stack.operate.engine import process
 from coder_stack.operate.engine.errors import LockedError, OperationError
-from coder_stack.operate.engine.pulumi import Project, StackEngine
+from coder_stack.operate.engine.pulumi import Project
 from coder_stack.operate.fleet import failed_report
 from coder_stack.operate.reconcile import Limits, reconcile_stack
 from coder_stack.operate.report.model import Report
@@ -94,6 +95,8 @@ def main() -> None:
         arguments.add_argument(name)
     arguments.add_argument("--repair", action="store_true")
     given = arguments.parse_args()
+    # Started in the background of a shell, the watcher ignores it, and so would this process.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with Path(given.file).open("a", encoding="utf-8") as file:
 
         def write(word: Word, report: Report | None = None) -> None:
@@ -106,24 +109,25 @@ def main() -> None:
 
         try:
             with process.interruptible(lambda _: None):
-                stack = Project.at(Path(given.folder)).stack(given.stack)
-                write("done", _result(stack, given.repair, lambda found: write("found", found)))
+                ended = _result(given, lambda found: write("found", found))
+                write("done", ended)
         except LockedError:
             write("locked")
         except process.Interrupted as interrupted:
             sys.exit(interrupted.exit_code)
 
 
-def _result(stack: StackEngine, repair: bool, tell: Callable[[Report], None]) -> Report:
+def _result(given: argparse.Namespace, tell: Callable[[Report], None]) -> Report:
     """Return the report; raise LockedError, because another update is no error of the stack."""
     try:
-        if not repair:
+        stack = Project.at(Path(given.folder)).stack(given.stack)
+        if not given.repair:
             return check_drift(stack).report
         return reconcile_stack(stack, Limits(wait_seconds=_LOCK_WAIT_SECONDS), tell)
     except LockedError:
         raise
     except OperationError as error:
-        return failed_report(stack.name, error)
+        return failed_report(given.stack, error)
 
 
 if __name__ == "__main__":
