@@ -26,6 +26,8 @@ from sandbox.engine import Engine, for_people
 from sandbox.errors import SandboxError
 from sandbox.paths import SECOND, SandboxPaths
 from sandbox.toolchain import CLUSTER, ENGINE, doctor, ensure
+from sandbox.watcher import measure as measuring
+from sandbox.watcher import soak as enduring
 
 app = typer.Typer(help="A local test environment: Kubernetes API server, Pulumi engine and state.")
 coderd.register(app)
@@ -205,14 +207,40 @@ def break_(
     _say(break_it(SandboxPaths.of_checkout(), what))
 
 
+@app.command()
+@one_sentence
+def measure(
+    interval: Annotated[int, typer.Option(min=5, help="Interval of the watcher in seconds.")] = 30,
+) -> None:
+    """Measure how fast `coder-stack watch` reacts to each breakage. Exit 1: too slow."""
+    reactions = measuring.measure(_running(), Engine.ready(), interval, _say)
+    _console.print(measuring.table(reactions, interval))
+    if late := measuring.late(reactions, interval):
+        _fail(f"noticed late: {', '.join(late)}")
+
+
+@app.command()
+@one_sentence
+def soak(
+    minutes: Annotated[float, typer.Option(min=1, help="How long.")] = 60,
+    seed: Annotated[int, typer.Option(help="Decides the order; the same again for the same.")] = 1,
+) -> None:
+    """Break something again and again, and let `coder-stack watch` repair it."""
+    _say(enduring.soak(_running(), Engine.ready(), minutes, seed, _say).summary())
+
+
+def _running() -> SandboxPaths:
+    paths = SandboxPaths.of_checkout()
+    if not cluster.status(paths).ready:
+        _fail("the sandbox is not up; start it with: make up")
+    return paths
+
+
 @app.command(name="exec", context_settings={"ignore_unknown_options": True})
 @one_sentence
 def execute(
     command: Annotated[list[str], typer.Argument(help="A command and its arguments.")],
 ) -> None:
     """Run one command in the sandbox's environment, e.g. `exec -- pulumi preview --refresh`."""
-    paths = SandboxPaths.of_checkout()
-    if not cluster.status(paths).ready:
-        # Before the tools: installing them would take minutes, for nothing.
-        _fail("the sandbox is not up; start it with: make up")
+    paths = _running()  # before the tools: installing them would take minutes, for nothing
     become(Engine.ready(), paths, command)

@@ -20,6 +20,7 @@ _MODULES = {
     "drift": "coder_stack.cli.operate",
     "reconcile": "coder_stack.cli.operate",
     "status": "coder_stack.cli.operate",
+    "watch": "coder_stack.cli.watch",
     "admin": "coder_stack.cli.admin",
     "config": "coder_stack.cli.config",
     "license": "coder_stack.cli.license",

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.stack_config import StackConfig
 from coder_stack.settings import ConfigError
 from coder_stack.start.admin import Admin
-from coder_stack.start.stack_config import StackConfig
 
 app = typer.Typer(help="Show how to log in to a stack's Coder.")
 

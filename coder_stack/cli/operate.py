@@ -48,6 +48,9 @@ AsJson = Annotated[str, typer.Option("--json", metavar="FILE", help="JSON report
 AsMarkdown = Annotated[str, typer.Option("--markdown", metavar="FILE", help="Markdown report.")]
 AsHtml = Annotated[str, typer.Option("--html", metavar="FILE", help="HTML report.")]
 AsMetrics = Annotated[str, typer.Option("--metrics", metavar="FILE", help="Prometheus metrics.")]
+Notify = Annotated[
+    bool, typer.Option("--notify", help="Tell the webhook of the config what was found.")
+]
 _JOBS = default_jobs()
 
 
@@ -66,10 +69,11 @@ def drift(
     as_markdown: AsMarkdown = "",
     as_html: AsHtml = "",
     as_metrics: AsMetrics = "",
+    notify: Notify = False,
 ) -> None:
     """Report drift and its causes. Never writes the state. Exit 0: clean, 2: drift, 1: error."""
     run = _Run(stack or [], all_stacks, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
-    run.execute(lambda engine: check_drift(engine).report)
+    run.execute(lambda engine: check_drift(engine).report, notify=notify)
 
 
 def reconcile(
@@ -94,11 +98,12 @@ def reconcile(
     as_markdown: AsMarkdown = "",
     as_html: AsHtml = "",
     as_metrics: AsMetrics = "",
+    notify: Notify = False,
 ) -> None:
     """Repair drift within limits. Exit 0: clean, 2: drift was not repaired, 1: error."""
     run = _Run(stack or [], all_stacks, cwd, jobs, as_json, as_markdown, as_html, as_metrics)
     limits = Limits(max_deletes, max_replaces, max_creates, wait)
-    run.execute(lambda engine: reconcile_stack(engine, limits))
+    run.execute(lambda engine: reconcile_stack(engine, limits), notify=notify)
 
 
 def status(
@@ -149,15 +154,24 @@ class _Run:
         if len(self._files) < sum(bool(file) for file, _ in formats):
             _fail("two reports cannot be written to the same file")
 
-    def execute(self, work: Callable[[StackEngine], Report], *, status: bool = False) -> NoReturn:
+    def execute(
+        self,
+        work: Callable[[StackEngine], Report],
+        *,
+        status: bool = False,
+        notify: bool = False,
+    ) -> NoReturn:
         """Do the work on every stack, write the reports, and exit.
 
-        A status has all details, and its exit code says whether the stacks are ready.
+        A status has all details, and its exit code says whether the stacks are ready. A webhook
+        that fails does not change the exit code.
         """
         try:
             with progress_on(sys.stderr) as progress, interruptible(progress.say):
                 project = Project.at(self._folder)
                 reports = for_each_stack(project, self._names(project), work, self._jobs, progress)
+                if notify:
+                    _notify(project, reports)
         except OperationError as error:
             _fail(error.told())
         except Interrupted as error:
@@ -181,6 +195,16 @@ class _Run:
         documents = [each.model_dump(mode="json", by_alias=True) for each in reports]
         content = documents if self._all or len(self._stacks) > 1 else documents[0]
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _notify(project: Project, reports: list[Report]) -> None:
+    """Tell the webhook of each stack what its report says."""
+    # Imported here: most runs tell nobody.
+    from coder_stack.operate.watch.single_run import tell  # noqa: PLC0415
+
+    for report in reports:
+        for problem in tell(project, report):
+            typer.echo(f"warning: {problem}", err=True)
 
 
 def _write(file: str, content: str) -> None:

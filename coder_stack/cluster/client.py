@@ -6,7 +6,7 @@ proxy (CP11). The kubernetes library is imported on first use, because it loads 
 
 import json
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 from urllib.parse import quote
@@ -157,6 +157,52 @@ def send(
         why = "the API server's certificate is not trusted; check the kubeconfig's CA."
         raise CertificateNotTrusted(operation, why)
     raise Unavailable(operation, "the API server does not answer; check the kubeconfig's server.")
+
+
+@contextmanager
+def lines(
+    http: Any,
+    operation: str,
+    path: str,
+    *,
+    query: Mapping[str, str],
+    accept: str,
+    read_timeout: float,
+) -> Generator[tuple[int, Iterator[bytes]]]:
+    """Send one GET, and yield the answer's status and the lines of its body as they arrive.
+
+    `path` is that of a collection. Raise a CoderdError, also while lines are read, if the API
+    server does not answer or falls silent.
+    """
+    from kubernetes import client  # noqa: PLC0415  # slow, and rarely needed
+    from urllib3 import exceptions  # noqa: PLC0415  # comes with it
+
+    library: Any = client
+    try:
+        serialized = http.param_serialize(
+            "GET",
+            path,
+            query_params=list(query.items()),
+            header_params={"Accept": accept},
+            auth_settings=["BearerToken"],
+        )
+        answer = http.call_api(*serialized, _request_timeout=(_TIMEOUT[0], read_timeout))
+        try:
+            yield int(answer.status), _split(answer.response.stream(amt=None))
+        finally:
+            answer.response.close()
+    except (library.ApiException, exceptions.HTTPError, OSError):
+        why = "the API server does not answer; check the kubeconfig's server."
+        raise Unavailable(operation, why) from None
+
+
+def _split(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from whole
+    if rest:
+        yield rest
 
 
 def refused(operation: str, status: int, right: str) -> CoderdError:

@@ -60,11 +60,16 @@ def _report(stack: StackEngine, work: Callable[[StackEngine], Report]) -> Report
     try:
         return work(stack)
     except OperationError as error:
-        return Report(
-            stack=stack.name,
-            written_at=datetime.now(UTC),
-            checked_at=None,
-            result="error",
-            error=str(error),
-            error_next_step=error.next_step(stack.name),
-        )
+        return failed_report(stack.name, error)
+
+
+def failed_report(stack: str, error: OperationError) -> Report:
+    """Return the report of a stack that could not be checked at all."""
+    return Report(
+        stack=stack,
+        written_at=datetime.now(UTC),
+        checked_at=None,
+        result="error",
+        error=str(error),
+        error_next_step=error.next_step(stack),
+    )

@@ -107,17 +107,29 @@ def _left(resource: ResourceReport, why: str) -> ResourceReport:
     return resource.model_copy(update={"left_because": why})
 
 
-def reconcile_stack(stack: StackEngine, limits: Limits) -> Report:
-    """Return the report of the last check, with what was found, repaired and left."""
+def _tell_nobody(report: Report) -> None:
+    """Show the first check to nobody."""
+
+
+def reconcile_stack(
+    stack: StackEngine, limits: Limits, tell: Callable[[Report], None] = _tell_nobody
+) -> Report:
+    """Return the report of the last check, with what was found, repaired and left.
+
+    `tell` gets the report of the first check before anything is repaired.
+    """
     record = _Record(stack.name)
     try:
-        return _reconcile(stack, limits, record)
+        return _reconcile(stack, limits, record, tell)
     except OperationError as error:
         return record.failed(error)
 
 
-def _reconcile(stack: StackEngine, limits: Limits, record: _Record) -> Report:
+def _reconcile(
+    stack: StackEngine, limits: Limits, record: _Record, tell: Callable[[Report], None]
+) -> Report:
     found = record.checked(_check(stack, limits))
+    tell(found.report)
     if found.repair_first:
         found = _repair_first(stack, limits, record, found)
     done, tried = Changes(), set[str]()

@@ -27,6 +27,7 @@ from coder_stack.settings.exposure import (
 from coder_stack.settings.hints import hints
 from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.loading import SECRETS, ConfigError, load, namespace_of
+from coder_stack.settings.notify import NotifySettings, WatchSettings
 from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Part, SecretRef
 from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
@@ -53,6 +54,7 @@ __all__ = [
     "LicenseSecret",
     "LicenseSettings",
     "NetworkPolicy",
+    "NotifySettings",
     "OrganizationSettings",
     "Part",
     "PasswordSecret",
@@ -68,6 +70,7 @@ __all__ = [
     "Settings",
     "Tls",
     "TokenSecret",
+    "WatchSettings",
     "WorkloadSettings",
     "hints",
     "load",

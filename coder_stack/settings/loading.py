@@ -24,6 +24,7 @@ SECRETS: Mapping[str, str] = types.MappingProxyType(
         "token": "an owner's session token, for the operator",
         "licenseJwt": "the license",
         "initialPassword": "the first user's password",
+        "notifyUrl": "the URL of the webhook in `notify`",
     }
 )
 """Secret config keys and what they hold: `pulumi config set --secret <key>`."""

@@ -1,16 +1,17 @@
-"""An optional CronJob in the cluster that repairs drift (D4).
+"""An optional CronJob, or a watcher, in the cluster that repairs drift (D4, N1).
 
 The backend's URL, the passphrase and the kubeconfigs of other clusters stay in existing Secrets:
 the stack must not hold the key to its own state.
 """
 
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Collection, Iterator
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from coder_stack.settings.part import (
     Annotations,
+    Clash,
     EnvName,
     Label,
     Labels,
@@ -26,8 +27,22 @@ from coder_stack.settings.workload import Resources
 _CRON = r"[0-9*/,A-Za-z-]+"
 
 
+_ONLY_SCHEDULED = ("schedule", "wait_seconds", "deadline_seconds")
+
+
 class ReconcileJobSettings(Part):
-    """A CronJob that runs `coder-stack reconcile`, with the pod's ServiceAccount as kubeconfig."""
+    """A CronJob that runs `coder-stack reconcile`, with the pod's ServiceAccount as kubeconfig.
+
+    Or, with `mode: watch`, a Deployment that runs `coder-stack watch --repair`.
+    """
+
+    mode: Literal["schedule", "watch"] = Field(
+        default="schedule",
+        description=(
+            "`schedule`: a CronJob; `watch`: a Deployment with one pod that notices drift in "
+            "seconds, as `watch` describes."
+        ),
+    )
 
     image: Annotated[
         str,
@@ -60,7 +75,7 @@ class ReconcileJobSettings(Part):
     ] = Field(default="47 5 * * *", description="Cron schedule, in the cluster's time zone.")
     suspended: bool = Field(
         default=False,
-        description="Suspend the CronJob. The Secrets that it refers to may then be missing.",
+        description="Suspend it. The Secrets that it refers to may then be missing.",
     )
     wait_seconds: int = Field(
         default=600, ge=0, le=3000, description="How long to wait for another running update."
@@ -86,6 +101,13 @@ class ReconcileJobSettings(Part):
     tolerations: tuple[Manifest, ...] = Field(
         default=(), strict=False, description="Tolerations for node taints, as in Kubernetes."
     )
+
+    def clashes(self, invalid: Collection[str] = ()) -> Iterator[Clash]:
+        """Refuse fields of the CronJob for a watcher."""
+        fields = type(self).model_fields
+        for name in _ONLY_SCHEDULED if self.mode == "watch" else ():
+            if name in self.model_fields_set:
+                yield Clash(fields[name].alias or name, "has no effect with mode: watch; remove it")
 
     def references(self) -> Iterator[Reference]:
         """Return the Secrets with registry credentials."""

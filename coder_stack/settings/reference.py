@@ -12,6 +12,7 @@ from coder_stack.settings.drift import DriftSettings
 from coder_stack.settings.exposure import ExposedSettings
 from coder_stack.settings.kubernetes import KubernetesSettings
 from coder_stack.settings.loading import SECRETS
+from coder_stack.settings.notify import NotifySettings, WatchSettings
 from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Part
 from coder_stack.settings.provisioner import KeySettings, ProvisionerSettings
@@ -66,6 +67,8 @@ _HEADINGS: dict[str, type[Part]] = {
     "key": KeySettings,
     "proxies": ProxySettings,
     "drift": DriftSettings,
+    "watch": WatchSettings,
+    "notify": NotifySettings,
     "reconcileJob": ReconcileJobSettings,
 }
 # Base classes of several of them; their fields are listed once.

@@ -11,6 +11,7 @@ from coder_stack.settings.clashes import Draft, clashes
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.drift import DriftSettings
 from coder_stack.settings.kubernetes import KubernetesSettings
+from coder_stack.settings.notify import NotifySettings, WatchSettings
 from coder_stack.settings.organizations import OrganizationSettings
 from coder_stack.settings.part import Clash, Label, Part
 from coder_stack.settings.provisioner import ProvisionerSettings
@@ -51,8 +52,15 @@ class Settings(Part):
     drift: DriftSettings = Field(
         default=DriftSettings(), description="Rules for drift detection and repair."
     )
+    watch: WatchSettings = Field(
+        default=WatchSettings(), description="How `coder-stack watch` looks."
+    )
+    notify: NotifySettings | None = Field(
+        default=None, description="A webhook that is told of drift and repairs. Default: none."
+    )
     reconcile_job: ReconcileJobSettings | None = Field(
-        default=None, description="A CronJob that repairs drift. Default: none."
+        default=None,
+        description="A CronJob, or a Deployment, that repairs drift. Default: none.",
     )
 
     def cluster(self, name: str | None) -> KubernetesSettings:

@@ -16,8 +16,8 @@ from coder_stack.coderd.forward_proxy import forward_proxy
 from coder_stack.coderd.transport import api_server_transport, why_unreachable
 from coder_stack.naming import operator_secret_name
 from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.stack_config import StackConfig
 from coder_stack.settings import Settings
-from coder_stack.start.stack_config import StackConfig
 
 _LOCAL_PORT = 8080
 

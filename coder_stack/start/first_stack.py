@@ -16,10 +16,10 @@ from pydantic import SecretStr
 from coder_stack.cluster.preflight import check_answers, check_provides
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.pulumi import Project
+from coder_stack.operate.stack_config import StackConfig
 from coder_stack.settings import Settings, hints, load
 from coder_stack.settings.stack_file import NotAStackFileError, read_stack_file
 from coder_stack.settings.stack_file import StackFile as StackFileContent
-from coder_stack.start.stack_config import StackConfig
 from coder_stack.start.template import FirstStack, kept, render
 
 PASSWORD, LICENSE = "initialPassword", "licenseJwt"

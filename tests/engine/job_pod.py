@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from coder_stack.components.reconcile_job import PROJECT
+from coder_stack.components.parts.reconcile_pod import PROJECT
 from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed
 
@@ -55,8 +55,12 @@ class Pod:
         return done
 
     def _spec(self) -> dict[str, Any]:
-        path = f"/apis/batch/v1/namespaces/{self.stack.project.namespace}/cronjobs/coder-reconcile"
-        job = self.stack.project.cluster.get(path)
+        project = self.stack.project
+        watcher = project.cluster.get(project.path("deployments", "coder-reconcile"))
+        if watcher is not None:
+            return watcher["spec"]["template"]["spec"]
+        path = f"/apis/batch/v1/namespaces/{project.namespace}/cronjobs/coder-reconcile"
+        job = project.cluster.get(path)
         assert job is not None
         return job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
 

@@ -18,6 +18,10 @@ from tests.engine.job_pod import JOB, Pod, keep
 from tests.simulation import license_text, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
+UNTIL_CHECKED = """"$0" "$@" 2> $HOME/log & watcher=$!
+until grep -q 'checked: clean' $HOME/log || ! kill -0 $watcher; do sleep 0.2; done
+kill -TERM $watcher; wait $watcher; cat $HOME/log >&2"""
+"""Run a watcher until its first check has ended."""
 FLEET = [{"name": "eu", "key": {"tags": {"region": "eu"}}}]
 
 
@@ -84,7 +88,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in found}
 
 
-def test_D4_the_job_repairs_the_stack_with_its_own_rights_and_writes_nowhere_else(
+def test_D4_N1_job_and_watcher_repair_with_their_own_rights_and_write_nowhere_else(
     stack: Deployed, engine: Engine, tmp_path: Path
 ) -> None:
     cluster, path = stack.project.cluster, stack.project.path
@@ -113,3 +117,18 @@ def test_D4_the_job_repairs_the_stack_with_its_own_rights_and_writes_nowhere_els
     assert "eu-provisioner" in cluster.names(path("rolebindings"))
     assert stack.coderd.license_ids(), "added again, out of the other namespace's Secret"
     assert files(stack.project.folder) == before, "the image's root is read-only"
+
+    stack.configure(reconcileJob={**JOB, "mode": "watch"})
+    stack.up()
+    cluster.delete(path("rolebindings", "eu-provisioner"))
+    watched = Pod(stack, tmp_path / "pod", engine.path(os.defpath)).run(
+        *("sh", "-c", UNTIL_CHECKED, "coder-stack", "watch", "--stack", stack.project.stack.name),
+        *("--repair", "--listen", "127.0.0.1:0"),
+    )
+    assert "repaired after" in watched.stderr, watched.stderr
+    assert "no lock is left" in watched.stderr
+    assert "no Lease could be written" not in watched.stderr
+    assert "eu-provisioner" in cluster.names(path("rolebindings"))
+    events = cluster.get(path("events"))
+    assert events is not None
+    assert "DriftRepaired" in {each["reason"] for each in events["items"]}, "with its own rights"

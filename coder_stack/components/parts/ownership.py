@@ -19,6 +19,7 @@ from pydantic import Field
 
 from coder_stack.cluster.client import api_settings
 from coder_stack.cluster.kubeconfig import Kubeconfig
+from coder_stack.cluster.object_path import object_path
 from coder_stack.dynamic.runtime.props import PropsModel
 from coder_stack.naming import OWNER
 
@@ -66,20 +67,6 @@ class Ownership:
         hooks = pulumi.ResourceHookBinding(before_create=[self.hook])
         options = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(hooks=hooks))
         return pulumi.ResourceTransformationResult({**props, "metadata": metadata}, options)
-
-
-def object_path(type_: str, namespace: str | None, name: str) -> str:
-    """Return the object's API path; `type_` is a Pulumi type (`kubernetes:apps/v1:Deployment`).
-
-    The plural follows English, as it does for every kind that this program creates.
-    """
-    _, version, kind = type_.split(":")
-    root = "/api" if version.startswith("core/") else "/apis"
-    within = f"namespaces/{namespace}/" if namespace else ""
-    plural = kind.lower() + ("es" if kind.endswith("s") else "s")
-    if kind.endswith("y"):
-        plural = f"{kind.lower()[:-1]}ies"
-    return f"{root}/{version.removeprefix('core/')}/{within}{plural}/{name}"
 
 
 def mark_of(type_: str, name: str) -> str:

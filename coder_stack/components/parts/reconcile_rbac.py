@@ -67,10 +67,11 @@ def namespace_rules(
         ),
     ]
     rules = {namespace: list(_workspace_rules()) for namespace in workspaces}
-    rules |= {namespace: [*_workspace_rules(), *_object_rules()] for namespace in own}
+    watching = list(_watch_rules()) if _watches(settings) else []
+    rules |= {namespace: [*_workspace_rules(), *_object_rules(), *watching] for namespace in own}
     if cluster is None:
         if home not in own:  # beside a coderd of others, with no part of the stack
-            rules[home] = [*rules.get(home, ()), *_account_rules()]
+            rules[home] = [*rules.get(home, ()), *_account_rules(), *watching]
         rules[home] += _job_rules(settings)
         if plane.cloud_native_pg or kept_databases:
             verbs = _database_verbs(plane.cloud_native_pg)
@@ -130,6 +131,17 @@ def _object_rules() -> Iterable[Rule]:
     )
 
 
+def _watches(settings: Settings) -> bool:
+    job = settings.reconcile_job
+    return job is not None and job.mode == "watch"
+
+
+def _watch_rules() -> Iterable[Rule]:
+    """Return those to say which watcher runs, and what it has found."""
+    yield Rule("coordination.k8s.io", ("leases",), ("create", "delete", "get", "patch", "update"))
+    yield Rule("", ("events",), ("create", "patch"))
+
+
 def _account_rules() -> Iterable[Rule]:
     """Return those for the job's own account, and for the operator's Secret."""
     return (
@@ -143,6 +155,8 @@ def _job_rules(settings: Settings) -> Iterable[Rule]:
     plane = settings.control_plane
     yield Rule("", ("configmaps",), _MANAGE)
     yield Rule("batch", ("cronjobs",), _MANAGE)
+    if _watches(settings):
+        yield Rule("apps", ("deployments",), _MANAGE)
     if not settings.direct_url:
         name = f"{plane.scheme}:{plane.name}:{plane.service_port}"
         verbs = ("create", "delete", "get", "patch", "update")

@@ -116,6 +116,11 @@ def interruptible(say: Callable[[str], None]) -> Generator[None]:
     now.raise_if_interrupted()
 
 
+def raise_if_interrupted() -> None:
+    """Raise Interrupted if a signal came since `interruptible` began, for waits between runs."""
+    _signals.raise_if_interrupted()
+
+
 def run(
     command: Sequence[str],
     *,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coder_stack.components.parts.ownership import object_path
+from coder_stack.cluster.object_path import object_path
 
 
 @pytest.mark.parametrize(

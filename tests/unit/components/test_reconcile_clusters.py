@@ -5,13 +5,13 @@ from typing import Any
 import pulumi
 import pytest
 
+from coder_stack.components.parts.reconcile_pod import PROJECT
 from coder_stack.components.parts.reconcile_rbac import (
     Rule,
     account_namespace,
     cluster_rules,
     namespace_rules,
 )
-from coder_stack.components.reconcile_job import PROJECT
 from coder_stack.settings import Settings
 from coder_stack.stack import CoderStack
 from tests.unit.components.rendering import Object, Recorder, render, unwrap

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 import yaml
 
+from coder_stack.components.parts.reconcile_pod import PROJECT
 from coder_stack.components.parts.reconcile_rbac import Rule, namespace_rules
-from coder_stack.components.reconcile_job import PROJECT, ReconcileJob, ReconcileJobArgs
+from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.settings import (
     AccessSettings,
     CloudNativePg,
@@ -52,7 +53,10 @@ def render(recorder: Recorder, job: ReconcileJobSettings, **settings: Any) -> Re
 
     def build() -> dict[str, Any]:
         args = ReconcileJobArgs(job=job, settings=whole, stack="production", namespace="coder")
-        return {"name": ReconcileJob("reconcile", args).cron_job.metadata.name}
+        made = ReconcileJob("reconcile", args)
+        runner = made.cron_job or made.watcher
+        assert runner is not None
+        return {"name": runner.metadata.name}
 
     rendering.render(build)
     return recorder
@@ -278,3 +282,53 @@ def test_F3_the_job_sees_a_kept_database_and_asks_for_nothing_if_there_is_none()
 def database_rules(settings: Settings, **more: bool) -> list[Rule]:
     rules = namespace_rules(settings, **more)["coder"]
     return [each for each in rules if each.group == "postgresql.cnpg.io"]
+
+
+def test_N1_a_watcher_is_a_deployment_with_one_pod_in_place_of_the_cron_job(
+    recorder: Recorder,
+) -> None:
+    """It is the same pod, but for the command, its port and its probes."""
+    render(recorder, job(mode="watch"))
+    deployment = recorder.one("Deployment")
+    spec = deployment["spec"]
+    assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
+    assert deployment["metadata"]["annotations"]["pulumi.com/skipAwait"] == "true"
+    (container,) = spec["template"]["spec"]["containers"]
+    assert container["command"] == [
+        *("coder-stack", "watch", "--stack", "production", "--repair"),
+        *("--listen", "0.0.0.0:9187"),
+    ]
+    probes = [container[name]["httpGet"]["path"] for name in ("readinessProbe", "livenessProbe")]
+    assert probes == ["/readyz", "/healthz"]
+    assert spec["template"]["spec"]["terminationGracePeriodSeconds"] >= 600
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    assert "restartPolicy" not in spec["template"]["spec"]
+    assert recorder.objects("CronJob") == []
+
+
+def test_N1_a_suspended_watcher_has_no_pod(recorder: Recorder) -> None:
+    render(recorder, job(mode="watch", suspended=True))
+    assert recorder.one("Deployment")["spec"]["replicas"] == 0
+
+
+def test_N2_only_a_watcher_may_write_leases_and_events() -> None:
+    def verbs(mode: str, resource: str) -> set[str]:
+        rules = namespace_rules(Settings(reconcile_job=job(mode=mode)))["coder"]
+        return {verb for rule in rules if resource in rule.resources for verb in rule.verbs}
+
+    assert "patch" in verbs("watch", "leases")
+    assert "patch" in verbs("watch", "events")
+    assert verbs("schedule", "leases") == set()
+    assert "patch" not in verbs("schedule", "events")
+
+
+@pytest.mark.parametrize("field", ["schedule", "waitSeconds", "deadlineSeconds"])
+def test_N1_fields_of_the_cron_job_are_mistakes_with_a_watcher(field: str) -> None:
+    given = {
+        "image": IMAGE,
+        "backend": {"name": "pulumi", "key": "backend"},
+        "mode": "watch",
+        field: "1 2 3 4 5" if field == "schedule" else 600,
+    }
+    with pytest.raises(ValueError, match=f"{field}: has no effect with mode: watch"):
+        ReconcileJobSettings.model_validate(given)

@@ -58,6 +58,15 @@ class StackConfig:
         encrypted = [key for key, each in self._values.items() if each.get("secret")]
         return load(texts, self.project.name, encrypted)
 
+    def watching(self) -> Settings:
+        """Return `watch` and `notify` alone: another program has keys of its own beside them."""
+        ours = [f"{self.namespace}:{key}" for key in ("watch", "notify", "notifyUrl")]
+        texts = {
+            key: str(self._values[key].get("value", "")) for key in ours if key in self._values
+        }
+        encrypted = [key for key in texts if self._values[key].get("secret")]
+        return load(texts, self.project.name, encrypted)
+
     def secret(self, key: str) -> SecretStr:
         """Return the decrypted value of a key that is set."""
         name = f"{self.namespace}:{key}"

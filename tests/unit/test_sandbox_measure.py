@@ -1,0 +1,46 @@
+"""What `make measure` and `make soak` print, and when they fail (N1)."""
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from sandbox.breakage import BREAKAGES, NEEDS_SECOND
+from sandbox.errors import SandboxError
+from sandbox.watcher.measure import Reaction, late, table
+from sandbox.watcher.process import watching
+from sandbox.watcher.soak import Soak
+
+FAST = [Reaction(each, 0.5, 6.0, 20.0) for each in BREAKAGES if each != NEEDS_SECOND]
+
+
+def test_N1_every_breakage_is_in_the_table_beside_the_peers() -> None:
+    console = Console(width=100, record=True)
+    console.print(table(FAST, 30))
+    shown = console.export_text()
+    assert all(f" {each.breakage} " in shown for each in FAST)
+    assert "coder-k8s" in shown
+    assert "OpenTofu" in shown
+
+
+def test_N1_what_is_noticed_late_is_named() -> None:
+    assert late(FAST, 30) == []
+    slow = [Reaction("image", 2.1, 3, 4), Reaction("key", 31.9, 40, 50), Reaction("tags", 33, 1, 1)]
+    assert late(slow, 30) == ["image", "tags"]
+
+
+def test_N1_a_soak_is_summed_up() -> None:
+    soak = Soak(broken=40, slowest=61.2, memory=[80_000_000, 81_400_000])
+    assert soak.summary() == (
+        "40 breakages, all repaired, the slowest after 61 s; memory 80 MB at the start, 81 MB at "
+        "the end"
+    )
+
+
+def test_N1_a_watcher_that_cannot_start_is_one_sentence_with_what_it_said(tmp_path: Path) -> None:
+    with (
+        watching(["--interval", "1"], folder=tmp_path, environment={"PATH": ""}) as watcher,
+        pytest.raises(SandboxError, match="the watcher did not say `checked: clean`"),
+    ):
+        watcher.said("checked: clean", seconds=60)
+    assert "error: " in watcher.text
