@@ -43,15 +43,15 @@ reconcile: $(DEV) ## Repair the drift that `make drift` reports
 	@$(BIN)/coder-stack sandbox exec -- coder-stack reconcile
 
 .PHONY: measure
-measure: $(READY) ## Measure how fast `coder-stack watch` reacts in the sandbox (after `make up`, about 5 minutes)
+measure: $(DEV) ## Measure how fast `coder-stack watch` reacts in the sandbox (after `make up`, about 5 minutes)
 	@$(BIN)/coder-stack sandbox measure
 
 .PHONY: soak
-soak: $(READY) ## Let a watcher repair random breakages of the sandbox for an hour (after `make up`; MINUTES=60 SEED=1)
+soak: $(DEV) ## Let a watcher repair random breakages of the sandbox for an hour (after `make up`; MINUTES=60 SEED=1)
 	@$(BIN)/coder-stack sandbox soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1)
 
 .PHONY: rest
-rest: $(READY) ## Measure what a watcher of 50 provisioners costs at rest (REST_MINUTES=10)
+rest: $(DEV) ## Measure what a watcher of 50 provisioners costs at rest (REST_MINUTES=10)
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest tests/bench/bench_watch.py -p no:xdist -s -o python_files='bench_*.py' -o python_functions='bench_*'
 
