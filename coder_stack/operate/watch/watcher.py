@@ -87,8 +87,8 @@ class Watcher:
         ):
             process.raise_if_interrupted()
             time.sleep(_FIRST_LISTS_POLL_SECONDS)
-        count = counted(len(self.kubernetes.threads), "watch").replace("watchs", "watches")
-        self.say(f"watching {counted(len(facts.objects), 'object')} with {count}")
+        streams = counted(len(self.kubernetes.threads), "stream")
+        self.say(f"watching {counted(len(facts.objects), 'object')} with {streams}")
 
     def run(self) -> None:
         """Watch until a signal comes: then raise Interrupted, with Pulumi ended and no lock."""
