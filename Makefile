@@ -55,6 +55,11 @@ rest: $(DEV) ## Measure what a watcher of 50 provisioners costs at rest (REST_MI
 	@$(BIN)/coder-stack doctor --install
 	@$(BIN)/python -m pytest tests/bench/bench_watch.py -p no:xdist -s -o python_files='bench_*.py' -o python_functions='bench_*'
 
+.PHONY: flapping
+flapping: $(DEV) ## Count a watcher's engine runs and notices while every repair is undone (FLAPPING_MINUTES=5)
+	@$(BIN)/coder-stack doctor --install
+	@$(BIN)/python -m pytest tests/bench/bench_flapping.py -p no:xdist -s -o python_files='bench_*.py' -o python_functions='bench_*'
+
 .PHONY: test
 # Programs and plugins start some thousand times: Python may keep what it has compiled.
 test: export PYTHONDONTWRITEBYTECODE =

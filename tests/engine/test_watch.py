@@ -21,6 +21,7 @@ from tests.waiting import eventually
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("watch")]
 KEYS = "/api/v2/organizations/coder/provisionerkeys"
+OURS = {"component": "coder-stack"}
 SECONDS = 240
 """More than any engine run takes on a busy machine."""
 
@@ -85,11 +86,11 @@ def test_N1_N2_N3_drift_is_noticed_named_repaired_and_told_once(
         is_watching(watcher)
         assert replicas(stack) == 0
 
-        deleted = stack.key("eu").name
-        stack.coderd.act("DELETE", f"{KEYS}/{deleted}")
-        watcher.said(f"noticed: key `{deleted}` is gone", seconds=SECONDS)
+        deleted = stack.key("eu")
+        stack.coderd.act("DELETE", f"{KEYS}/{deleted.name}")
+        watcher.said(f"noticed: key `{deleted.name}` is gone", seconds=SECONDS)
         is_watching(watcher)
-        assert stack.key("eu").name != deleted or stack.key("eu")
+        assert stack.key("eu").id != deleted.id
 
         metrics = page(port, "/metrics").text
         assert f'coder_stack_watch_unconfirmed_total{{stack="{name}"}} 0.0' in metrics
@@ -107,9 +108,6 @@ def test_N1_N2_N3_drift_is_noticed_named_repaired_and_told_once(
     assert events is not None
     reasons = {each["reason"] for each in events["items"] if each["source"] == OURS}
     assert reasons == {"DriftFound", "DriftRepaired"}
-
-
-OURS = {"component": "coder-stack"}
 
 
 def test_N1_our_own_update_and_what_the_engine_does_not_confirm_start_nothing_again(
