@@ -162,7 +162,7 @@ class Lease:
             return self._read(http) or _Lease.model_validate({"metadata": {"resourceVersion": ""}})
 
     def _another(self, lease: _Lease) -> OperationError:
-        who, _, since = lease.holder.rpartition(" ")[0], "", lease.acquired[:19]
+        who, since = lease.holder.rpartition(" ")[0], lease.acquired[:19]
         return OperationError(
             f"Another watcher of stack `{self.stack}` runs ({who}, since {since}Z).",
             "End it first; it repairs for both.",
