@@ -22,10 +22,16 @@ from sandbox.paths import SECOND, SandboxPaths
 
 _CORE = "/api/v1/namespaces/coder"
 _DEPLOYMENT = "/apis/apps/v1/namespaces/coder/deployments/coder"
-_KEYS = "/api/v2/organizations/coder/provisionerkeys"
+_KEYS = "organizations/coder/provisionerkeys"
 _MERGE = {"Content-Type": "application/strategic-merge-patch+json"}
 # As in Pulumi.sandbox.yaml.
 _PROVISIONER, _PROXY, _ORGANIZATION = "eu", "sydney", "research"
+_TOKENS, _PROXIES = "users/me/keys/tokens", "workspaceproxies"
+_LISTS = (
+    *(_KEYS, f"organizations/{_ORGANIZATION}/provisionerkeys"),
+    *("organizations", _PROXIES, _TOKENS),
+)
+"""What a repair neither leaves behind nor loses. A license of others stays beside ours."""
 NEEDS_SECOND = "cluster"
 """The breakage that needs a second cluster."""
 
@@ -53,11 +59,19 @@ class Clients:
 
     def key(self) -> dict[str, Any]:
         """Return the provisioner's current key from coderd's list."""
-        listed: list[dict[str, Any]] = _checked(self.coderd.get(_KEYS)).json()
-        for found in reversed(listed):
+        for found in reversed(self.listed(_KEYS)):
             if found["name"] == _PROVISIONER or found["name"].startswith(f"{_PROVISIONER}-"):
                 return found
         raise _not_deployed()
+
+    def counts(self) -> dict[str, int]:
+        """Return how much of each kind coderd has, by the list's path."""
+        return {path: len(self.listed(path)) for path in _LISTS}
+
+    def listed(self, path: str) -> list[dict[str, Any]]:
+        """Return a list of coderd's."""
+        answer: Any = _checked(self.coderd.get(f"/api/v2/{path}")).json()
+        return answer["regions"] if path == _PROXIES else answer or []
 
 
 def _image(clients: Clients) -> str:
@@ -79,7 +93,7 @@ def _service(clients: Clients) -> str:
 
 def _key(clients: Clients) -> str:
     name = clients.key()["name"]
-    _checked(clients.coderd.delete(f"{_KEYS}/{name}"))
+    _checked(clients.coderd.delete(f"/api/v2/{_KEYS}/{name}"))
     return f"the key {name} of provisioner {_PROVISIONER} is deleted in coderd"
 
 
@@ -104,7 +118,7 @@ def _license(clients: Clients) -> str:
     # Imported here: signing needs a library that no other breakage does.
     from sandbox.coderd.rules.license_key import LicenseTerms, issue  # noqa: PLC0415
 
-    ours: list[dict[str, Any]] = _checked(clients.coderd.get("/api/v2/licenses")).json() or []
+    ours = clients.listed("licenses")
     if not ours:
         raise _not_deployed()
     another = issue(LicenseTerms(days=90), datetime.now(UTC))
@@ -126,10 +140,9 @@ def _organization(clients: Clients) -> str:
 
 
 def _token(clients: Clients) -> str:
-    listed: list[dict[str, Any]] = (
-        _checked(clients.coderd.get("/api/v2/users/me/keys/tokens")).json() or []
-    )
-    ours = [each for each in listed if each["token_name"].startswith("coder-stack")]
+    ours = [
+        each for each in clients.listed(_TOKENS) if each["token_name"].startswith("coder-stack")
+    ]
     if not ours:
         raise _not_deployed()
     for each in ours:

@@ -4,16 +4,16 @@ Commands are printed before they run, so that users can repeat them. The runner 
 `coder-stack reconcile`, so that an interrupt leaves no lock here either.
 """
 
-import json
 import os
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from rich.console import Console
 
 from coder_stack.operate.engine import process
+from coder_stack.operate.engine.recorded_outputs import recorded_outputs
 from sandbox import report, two_clusters
 from sandbox.engine import STACK, Engine, for_people
 from sandbox.errors import SandboxError
@@ -44,8 +44,8 @@ def deploy(engine: Engine, paths: SandboxPaths, console: Console) -> None:
     with process.interruptible(_say):
         _pulumi(engine, paths, "stack", "select", "--create", STACK)
         _announced(engine, paths, console, "up", *options)
-        shown = _pulumi(engine, paths, "stack", "output", "--json", "--stack", STACK)
-    outputs: dict[str, Any] = json.loads(shown.stdout)
+        shown = _pulumi(engine, paths, "stack", "export", "--stack", STACK)
+    outputs = recorded_outputs(shown.stdout)
     console.print(report.conditions(outputs))
     for sentence in report.failures(outputs):
         console.print(f"  - {sentence}", markup=False, highlight=False, soft_wrap=True)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import httpx
 
 from sandbox import toolchain
+from sandbox.engine import Engine
+from sandbox.paths import SandboxPaths
 
 _SERVER = """
 import logging, sys
@@ -74,6 +76,22 @@ class Bucket:
     def _http(self) -> httpx.Client:
         base = f"http://127.0.0.1:{self.port}"
         return httpx.Client(base_url=base, trust_env=False, headers={"Authorization": _SIGNED})
+
+
+@dataclass(frozen=True)
+class OnS3(Engine):
+    """An engine with its backend in a bucket."""
+
+    bucket: Bucket
+
+    @classmethod
+    def of(cls, engine: Engine, bucket: Bucket) -> "OnS3":
+        """Return the same engine with another backend."""
+        return cls(engine.pulumi, engine.plugin, engine.kubectl, bucket)
+
+    def variables(self, home: SandboxPaths, path_before: str) -> dict[str, str]:
+        usual = super().variables(home, path_before)
+        return {**usual, **CREDENTIALS, "PULUMI_BACKEND_URL": self.bucket.url}
 
 
 @contextlib.contextmanager

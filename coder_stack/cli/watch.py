@@ -139,7 +139,7 @@ def _watch(
     )
     if listen:
         progress.say(f"serving on port {serve(listen, watcher)}")
-    if lease is not None and not lease.acquire(process.raise_if_interrupted):
+    if lease is not None and not lease.acquire(process.raise_if_interrupted, progress.say):
         progress.say("no Lease could be written: another watcher would not be noticed")
     try:
         if notifier:

@@ -16,7 +16,7 @@ from coder_stack.counting import counted
 from coder_stack.operate.diagnosis.kubernetes_causes import is_lost_database
 from coder_stack.operate.diagnosis.next_steps import for_refusal
 from coder_stack.operate.drift import DriftCheck, check_drift
-from coder_stack.operate.engine.errors import LockedError, OperationError
+from coder_stack.operate.engine.errors import LeftLockError, LockedError, OperationError
 from coder_stack.operate.engine.events import EngineRun
 from coder_stack.operate.engine.pulumi import AbortedError, StackEngine
 from coder_stack.operate.report.model import Report, ResourceReport
@@ -130,7 +130,10 @@ def _reconcile(
 ) -> Report:
     found = record.checked(_check(stack, limits))
     tell(found.report)
-    if found.repair_first:
+    # Once coderd can be reached again, its answer may be that it refuses the operator's token.
+    first = set[str]()
+    while not first.issuperset(found.repair_first):
+        first |= set(found.repair_first)
         found = _repair_first(stack, limits, record, found)
     done, tried = Changes(), set[str]()
     for _ in range(_MAX_ROUNDS):
@@ -268,6 +271,8 @@ def _wait_for_lock(work: Callable[[], T], limits: Limits) -> T:
     while True:
         try:
             return work()
+        except LeftLockError:
+            raise  # nobody is going to release it
         except LockedError:
             if time.monotonic() + limits.pause_seconds > end:
                 raise

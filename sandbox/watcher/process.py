@@ -37,6 +37,13 @@ class WatchProcess:
 
     def said(self, *texts: str, seconds: float) -> Line:
         """Wait for the next line that has all texts, after the last one that was waited for."""
+        line = self.says(*texts, seconds=seconds)
+        if line is None:
+            raise SandboxError(f"the watcher did not say `{' … '.join(texts)}`:\n{self.text}")
+        return line
+
+    def says(self, *texts: str, seconds: float) -> Line | None:
+        """Wait as `said` does; return None if the line does not come."""
         end = time.monotonic() + seconds
         with self._changed:
             while True:
@@ -46,8 +53,7 @@ class WatchProcess:
                         return self.lines[position]
                 left = end - time.monotonic()
                 if left <= 0 or (self.process.poll() is not None and not self._is_open):
-                    wanted = " … ".join(texts)
-                    raise SandboxError(f"the watcher did not say `{wanted}`:\n{self.text}")
+                    return None
                 self._changed.wait(min(left, 1.0))
 
     @property

@@ -3,27 +3,29 @@
 The tests share one stack, and each leaves it as it found it.
 """
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sandbox.engine import Engine
-from sandbox.watcher.process import WatchProcess
 from tests.cluster_access import Cluster
 from tests.engine.drifting import Drifting, drifting
-from tests.engine.watching import page, port_of, watching
-from tests.http_server import QuietHandler, serve
+from tests.engine.watching import (
+    KEYS,
+    SECONDS,
+    is_watching,
+    page,
+    port_of,
+    replicas,
+    scale,
+    watching,
+)
 from tests.simulation import simulated
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("watch")]
-KEYS = "/api/v2/organizations/coder/provisionerkeys"
 OURS = {"component": "coder-stack"}
-SECONDS = 240
-"""More than any engine run takes on a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -33,41 +35,6 @@ def stack(
     folder = tmp_path_factory.mktemp("watch")
     with simulated() as coderd, drifting(engine, cluster, coderd, folder) as stack:
         yield stack
-
-
-@pytest.fixture
-def heard(stack: Drifting) -> Iterator[list[dict[str, Any]]]:
-    """What the stack's webhook is told."""
-    heard: list[dict[str, Any]] = []
-
-    class Webhook(QuietHandler):
-        def do_POST(self) -> None:
-            heard.append(json.loads(self.read_body()))
-            self.reply(204, b"")
-
-    with serve(Webhook) as port:
-        stack.give("notifyUrl", f"http://127.0.0.1:{port}/hooks/never-to-be-seen")
-        yield heard
-
-
-def scale(stack: Drifting, replicas: int) -> None:
-    path = stack.project.path("deployments", "coder")
-    stack.project.cluster.patch(path, {"spec": {"replicas": replicas}})
-
-
-def replicas(stack: Drifting) -> int:
-    found = stack.project.cluster.get(stack.project.path("deployments", "coder"))
-    assert found is not None
-    return found["spec"]["replicas"]
-
-
-def locks(stack: Drifting) -> list[Path]:
-    backend = Path(stack.project.environment["PULUMI_BACKEND_URL"].removeprefix("file://"))
-    return [*(backend / ".pulumi" / "locks").rglob("*.json")]
-
-
-def is_watching(watcher: WatchProcess) -> None:
-    watcher.said("checked: clean", seconds=SECONDS)
 
 
 def test_N1_N2_N3_drift_is_noticed_named_repaired_and_told_once(
@@ -97,7 +64,9 @@ def test_N1_N2_N3_drift_is_noticed_named_repaired_and_told_once(
         assert f'coder_stack_drift_result{{result="clean",stack="{name}"}} 1.0' in metrics
         second = stack.command("watch")
         assert second.returncode == 1
-        assert second.stderr.startswith(f"error: Another watcher of stack `{name}` runs (")
+        waiting, error = second.stderr.splitlines()[:2]
+        assert waiting.startswith("==> waiting up to 30 s for the Lease of ")
+        assert error.startswith(f"error: Another watcher of stack `{name}` runs (")
         assert watcher.terminate() == 143
     assert watcher.lines[-1].text.startswith("error: interrupted; no lock is left.")
     told = ["drift", "repaired", "drift", "repaired"]
@@ -124,21 +93,6 @@ def test_N1_our_own_update_and_what_the_engine_does_not_confirm_start_nothing_ag
         is_watching(watcher)
         assert watcher.count("noticed:") == 1, "not the update"
     assert watcher.count("checked:") == 2
-
-
-def test_N1_a_watcher_that_is_stopped_in_a_repair_leaves_no_lock_and_the_next_goes_on(
-    stack: Drifting,
-) -> None:
-    with watching(stack, "--repair") as watcher:
-        is_watching(watcher)
-        scale(stack, 3)
-        watcher.said("named after", seconds=SECONDS)
-        assert eventually(lambda: locks(stack) or replicas(stack) == 0, SECONDS)
-        assert watcher.terminate() == 143
-    assert locks(stack) == []
-    with watching(stack, "--repair") as watcher:
-        is_watching(watcher)
-    assert replicas(stack) == 0
 
 
 @pytest.mark.usefixtures("impatient")

@@ -14,15 +14,16 @@ from coder_stack.cli import operate as cli
 
 NO_PULUMI = "The command pulumi is not on PATH"
 READY = '{"component": "stack", "type": "Ready", "status": "True", "reason": "AllReady"}'
+STACK = f'{{"type": "pulumi:pulumi:Stack", "outputs": {{"conditions": [{READY}]}}}}'
 UPDATE = '{"kind": "update", "endTime": "2027-01-01T06:00:00Z", "result": "succeeded"}'
 STATUS = f"""#!/bin/sh
 case "$*" in
   *version*) echo v3.220.0 ;;
   *history*) echo '[{UPDATE}]' ;;
   *"stack ls"*) cat "$(dirname "$0")/stacks.json" ;;
-  *"--stack b"*) echo '{{}}' ;;
+  *"--stack b"*) echo '{{"deployment": {{}}}}' ;;
   *"--stack aa"*) echo "error: no stack named 'aa' found" >&2; exit 255 ;;
-  *) echo '{{"conditions": [{READY}]}}' ;;
+  *) echo '{{"deployment": {{"resources": [{STACK}]}}}}' ;;
 esac
 """
 

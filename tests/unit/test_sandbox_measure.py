@@ -9,7 +9,7 @@ from sandbox.breakage import BREAKAGES, NEEDS_SECOND
 from sandbox.errors import SandboxError
 from sandbox.watcher.measure import Reaction, late, table
 from sandbox.watcher.process import watching
-from sandbox.watcher.soak import Soak
+from sandbox.watcher.soak import Soak, compare
 
 FAST = [Reaction(each, 0.5, 6.0, 20.0) for each in BREAKAGES if each != NEEDS_SECOND]
 
@@ -30,11 +30,26 @@ def test_N1_what_is_noticed_late_is_named() -> None:
 
 
 def test_N1_a_soak_is_summed_up() -> None:
-    soak = Soak(broken=40, slowest=61.2, memory=[80_000_000, 81_400_000])
+    soak = Soak(broken=40, slowest=61.2, watchers=3, memory=[80_000_000, 81_400_000])
+    soak.raise_if_grown()
     assert soak.summary() == (
-        "40 breakages, all repaired, the slowest after 61 s; memory 80 MB at the start, 81 MB at "
-        "the end"
+        "40 breakages, all repaired, the slowest after 61 s; nothing lost; 3 watchers; "
+        "memory 80 MB at the start, 81 MB at the end"
     )
+
+
+def test_N1_a_soak_fails_if_the_watcher_grows() -> None:
+    soak = Soak(broken=40, watchers=1, memory=[80_000_000, 101_000_000])
+    with pytest.raises(SandboxError, match="101 MB at the end"):
+        soak.raise_if_grown()
+
+
+def test_N1_a_soak_fails_if_something_is_lost_or_left_behind() -> None:
+    compare(
+        {"organizations": 2, "workspaceproxies": 2}, {"organizations": 2, "workspaceproxies": 2}
+    )
+    with pytest.raises(SandboxError, match="not as before the soak: keys: 2 before, 3 after"):
+        compare({"keys": 2, "organizations": 2}, {"keys": 3, "organizations": 2})
 
 
 def test_N1_a_watcher_that_cannot_start_is_one_sentence_with_what_it_said(tmp_path: Path) -> None:

@@ -6,12 +6,26 @@ coderd/reasons.py stays at the front, so that users can look it up in docs/reaso
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from coder_stack.counting import counted
 from coder_stack.explanations import EXPLANATIONS
 from coder_stack.operate.report.model import NextStep
 from coder_stack.operate.report.sentences import sentence
+
+
+@dataclass(frozen=True)
+class LockHolder:
+    """Who took a lock, as Pulumi has noted it."""
+
+    user: str
+    """As `ann@laptop`."""
+    pid: str
+    since: str
+
+    def __str__(self) -> str:
+        return f"{self.user} (pid {self.pid}) since {self.since}"
 
 
 class OperationError(Exception):
@@ -46,9 +60,24 @@ class OperationError(Exception):
 class LockedError(OperationError):
     """Another update holds the stack's lock."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(
+        self,
+        message: str,
+        holder: LockHolder | None = None,
+        remedy: str = "Wait for it, or end a dead one.",
+    ) -> None:
+        super().__init__(message, remedy, "pulumi cancel --stack {stack}")
+        self.holder = holder
+
+
+class LeftLockError(LockedError):
+    """A run that was killed has left its lock behind."""
+
+    def __init__(self, holder: LockHolder) -> None:
         super().__init__(
-            message, "Wait for it, or end a dead one.", "pulumi cancel --stack {stack}"
+            f"The stack is locked by {holder}, and no such process runs here any more.",
+            holder,
+            "Release the lock that it has left behind.",
         )
 
 
@@ -83,6 +112,11 @@ _KNOWN_FAILURES = {
         "Give the project's folder with --cwd.",
         "coder-stack drift --cwd FOLDER",
     ),
+    "unable to open bucket": (
+        "The backend that keeps the state cannot be opened.",
+        "Look whether its folder or bucket is there, and may be read.",
+        "pulumi whoami --verbose",
+    ),
     "PULUMI_ACCESS_TOKEN must be set": (
         "Pulumi is not logged in to a backend.",
         "Log in to the backend that keeps the stack's state.",
@@ -104,7 +138,7 @@ def operation_error(output: str, diagnostics: Iterable[str] = ()) -> OperationEr
     """Return the error that explains a failed command."""
     if _LOCKED.search(output):
         holder = _LOCK_HOLDER.search(output)
-        return LockedError(lock_message(*holder.groups()) if holder else lock_message())
+        return locked(LockHolder(*holder.groups()) if holder else None)
     if found := _NO_STACK.search(output):
         return UnknownStackError(found[1])
     for known, told in _KNOWN_FAILURES.items():
@@ -121,10 +155,10 @@ def operation_error(output: str, diagnostics: Iterable[str] = ()) -> OperationEr
     return OperationError(message)
 
 
-def lock_message(user: str = "", pid: str = "", since: str = "") -> str:
-    """Name the holder of the lock, if it is known."""
-    held = f", held by {user} (pid {pid}) since {since}" if user else ""
-    return f"Another update of the stack is running{held}."
+def locked(holder: LockHolder | None = None) -> LockedError:
+    """Return the error that names the holder of the lock, if it is known."""
+    held = f", held by {holder}" if holder else ""
+    return LockedError(f"Another update of the stack is running{held}.", holder)
 
 
 def _one_sentence(text: str) -> str:

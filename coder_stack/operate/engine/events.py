@@ -12,8 +12,8 @@ from pulumi.automation.events import EngineEvent, OpType, StepEventMetadata, Ste
 
 from coder_stack.descriptors import PROVISIONER_KEY
 from coder_stack.operate.diagnosis.values import find, is_secret, is_unknown
+from coder_stack.operate.engine.recorded_outputs import CODER_STACK, STACK
 
-_STACK = "pulumi:pulumi:Stack"
 _NO_CHANGE = (OpType.SAME, OpType.READ, OpType.REFRESH)
 
 
@@ -101,8 +101,11 @@ class EngineRun:
     planned: dict[str, Step] = field(default_factory=dict[str, Step])
     unchanged: dict[str, Registered] = field(default_factory=dict[str, Registered])
     """Without components and providers."""
-    outputs: dict[str, Any] = field(default_factory=dict[str, Any])
-    """New values; old ones where the new value is unknown until a repair."""
+    outputs_of: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """Outputs of the stack and of its component CoderStack, by type.
+
+    New values; old ones where the new value is unknown until a repair.
+    """
     config: dict[str, str] = field(default_factory=dict[str, str])
     project: str = ""
     errors: list[str] = field(default_factory=list[str])
@@ -120,6 +123,11 @@ class EngineRun:
         )
 
     @property
+    def outputs(self) -> dict[str, Any]:
+        """Return what the stack shows people; the component has more than the stack itself."""
+        return {**self.outputs_of.get(STACK, {}), **self.outputs_of.get(CODER_STACK, {})}
+
+    @property
     def empty(self) -> bool:
         """Whether the state had no resource to refresh: destroyed, or never deployed."""
         return not self.refreshed
@@ -135,9 +143,9 @@ def read_events(events: Iterable[EngineEvent]) -> EngineRun:
             run.errors.append(event.diagnostic_event.message)
         if event.res_outputs_event:
             metadata = event.res_outputs_event.metadata
-            if metadata.type == _STACK:
+            if metadata.type in (STACK, CODER_STACK):
                 _record_outputs(run, metadata)
-            elif metadata.op is OpType.REFRESH:
+            if metadata.type != STACK and metadata.op is OpType.REFRESH:
                 run.refreshed[metadata.urn] = Step.from_event(metadata)
         if event.resource_pre_event:
             run.project = event.resource_pre_event.metadata.urn.split("::")[1]
@@ -147,7 +155,7 @@ def read_events(events: Iterable[EngineEvent]) -> EngineRun:
 
 
 def _record_plan(run: EngineRun, event: StepEventMetadata) -> None:
-    if event.op in _NO_CHANGE or event.type == _STACK or _is_default_provider(event.urn):
+    if event.op in _NO_CHANGE or event.type == STACK or _is_default_provider(event.urn):
         return
     # A replacement has three steps: create-replacement, replace, delete-replaced.
     run.replaces += event.op is OpType.REPLACE and not _is_rotation_by_age(event)
@@ -180,7 +188,7 @@ def _record_outputs(run: EngineRun, event: StepEventMetadata) -> None:
     before = (event.old and event.old.outputs) or {}
     after = (event.new and event.new.outputs) or {}
     known = {name: value for name, value in after.items() if not is_unknown(value)}
-    run.outputs = {**before, **known}
+    run.outputs_of[event.type] = {**before, **known}
 
 
 def _is_default_provider(urn: str) -> bool:

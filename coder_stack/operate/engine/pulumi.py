@@ -1,4 +1,4 @@
-"""Run `pulumi preview`, `up` and `stack output` on the stacks of a project.
+"""Run `pulumi preview`, `up` and `stack export` on the stacks of a project.
 
 Uses the Automation API's events, with the local program (dynamic providers do not work in inline
 programs). Every command names its stack, because `pulumi stack select` would change the selection
@@ -31,7 +31,8 @@ from coder_stack.operate.engine.errors import (
     operation_error,
 )
 from coder_stack.operate.engine.events import EngineRun, read_events
-from coder_stack.operate.engine.locks import lock_folder, raise_if_locked
+from coder_stack.operate.engine.locks import judged, lock_folder, raise_if_locked
+from coder_stack.operate.engine.recorded_outputs import recorded_outputs
 from coder_stack.operate.engine.versions import newer_than_tried, too_old
 from coder_stack.operate.report.model import LastUpdate
 
@@ -185,7 +186,8 @@ class StackEngine:
 
         A preview takes no lock. A backend without lock files is asked by the cheapest command that
         takes one: a refresh preview of the stack resource alone. Two of these may collide, so it
-        is tried twice.
+        is tried twice. Then who took the lock has had time to release it, and if it has ended, the
+        lock was left behind.
         """
         if locks := lock_folder(self.project.backend, self.project.name, self.name):
             raise_if_locked(locks)
@@ -196,7 +198,10 @@ class StackEngine:
             self.project.run(*command)
         except LockedError:
             time.sleep(_LOCK_RETRY_SECONDS)
-            self.project.run(*command)
+            try:
+                self.project.run(*command)
+            except LockedError as error:
+                raise judged(error) from None
 
     def last_update(self) -> LastUpdate | None:
         """Return the last operation that wrote outputs; None if the backend keeps no history."""
@@ -213,8 +218,8 @@ class StackEngine:
         )
 
     def outputs(self) -> dict[str, Any]:
-        """Return the outputs of the last update; secrets are masked."""
-        return json.loads(self.project.run("stack", "output", "--json", "--stack", self.name))
+        """Return what the last update recorded for people; secrets are masked."""
+        return recorded_outputs(self.project.run("stack", "export", "--stack", self.name))
 
     def _operation(self, *arguments: str) -> EngineRun:
         cancel = "" if arguments[0] == "preview" else f"pulumi cancel --stack {self.name}"

@@ -65,6 +65,12 @@ class Announcements:
         self.metrics.looks["error"].inc()
         self._tell(self._told.ended(report, time.monotonic()))
 
+    def say_error(self, report: Report) -> None:
+        """Write an error to the log, with what to do about it."""
+        self.say(f"error: {report.error}")
+        if step := report.error_next_step:
+            self.say(f"next: {step.text} $ {step.command}")
+
     def calm(self, license_end: LicenseEnd | None) -> None:
         """Tell what comes with time alone."""
         self._tell(self._told.calm(self.stack, time.monotonic()))

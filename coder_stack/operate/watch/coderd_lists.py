@@ -10,6 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from coder_stack.config_keys import namespace_in
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.session import ConnectionProps, Session, Sessions
 from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.engine.process import Interrupted
 from coder_stack.operate.engine.pulumi import Project
 from coder_stack.operate.watch.facts import ANSWERS, CODERD, REFUSED, SILENT, TOKEN, Facts
 
@@ -88,22 +90,26 @@ class CoderdLists:
     _facts: Facts = field(default_factory=lambda: Facts(""))
     _lists: dict[str, Listed] = field(default_factory=dict[str, Listed])
     _silent: int = 0
-    _refused: bool = False
+    _refused: bool | None = None
+    """Whether coderd refuses the token; None until it was asked about the recorded state."""
     _session: Session | None = None
     """Used by the polling thread alone."""
     _session_of: Facts | None = None
     _entitlements_at: float = 0.0
+    _thread: threading.Thread | None = None
     _soon: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self) -> None:
         """Ask from a thread of its own, which does not keep the process alive."""
-        threading.Thread(target=self._run, name="coderd", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="coderd", daemon=True)
+        self._thread.start()
 
     def follow(self, facts: Facts) -> None:
         """Take in a newly recorded state, and ask at once: earlier answers are older than it."""
         with self._lock:
             self._facts, self._lists, self._entitlements_at = facts, {}, 0.0
+            self._refused = None
         self._soon.set()
 
     def looks(self, facts: Facts) -> dict[str, str]:
@@ -117,7 +123,7 @@ class CoderdLists:
         }
         if any(each.key == CODERD for each in facts.answers) and (self.asked_at or silent):
             looks[CODERD] = SILENT if silent >= _SILENT_AFTER else ANSWERS
-            if self.asked_at:
+            if refused is not None:
                 looks[TOKEN] = REFUSED if refused else ANSWERS
         return looks
 
@@ -125,6 +131,11 @@ class CoderdLists:
     def answers(self) -> bool:
         """Whether coderd has answered the last poll."""
         return self._silent == 0 and self.asked_at > 0
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether nobody asks any more, for a mistake of the program."""
+        return self._thread is not None and not self._thread.is_alive()
 
     def close(self) -> None:
         """Close the connection to coderd; the next poll opens another."""
@@ -137,7 +148,8 @@ class CoderdLists:
             spread = random.uniform(0.5, _LONGEST_SPREAD)  # noqa: S311  # only jitter
             self._soon.wait(self.interval + spread)
             self._soon.clear()
-            self.poll(time.monotonic())
+            with suppress(Interrupted):  # for the main thread to tell, which ends the process
+                self.poll(time.monotonic())
 
     def poll(self, now: float) -> None:
         """Ask for every list once."""

@@ -2,7 +2,8 @@
 
 `python -m coder_stack.operate.watch.engine_look` runs what `coder-stack drift` and `reconcile` run,
 and writes a line of JSON to a file as soon as something is known: `found` after the first check,
-`done` at the end, `locked` if another update runs, `failed` if nothing could be checked.
+`done` at the end, `locked` if another update runs. If the watcher is killed, it ends as after
+SIGTERM: nobody repairs beside the next watcher.
 """
 
 import argparse
@@ -11,14 +12,22 @@ import os
 import signal
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from coder_stack.operate.drift import check_drift
 from coder_stack.operate.engine import process
-from coder_stack.operate.engine.errors import LockedError, OperationError
+from coder_stack.operate.engine.errors import (
+    LeftLockError,
+    LockedError,
+    LockHolder,
+    OperationError,
+    locked,
+)
 from coder_stack.operate.engine.pulumi import Project
 from coder_stack.operate.fleet import failed_report
 from coder_stack.operate.reconcile import Limits, reconcile_stack
@@ -27,6 +36,7 @@ from coder_stack.operate.report.model import Report
 Word = Literal["found", "done", "locked"]
 _LOCK_WAIT_SECONDS = 30.0
 """How long a repair waits for an update that started after its check."""
+_WATCHER_POLL_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,7 @@ class Progress:
 
     word: Word
     report: Report | None = None
+    locked: LockedError | None = None
 
 
 def look(
@@ -53,6 +64,7 @@ def look(
         file = Path(work) / "lines"
         file.touch()
         command = [sys.executable, "-m", __name__, str(folder), stack, str(file)]
+        command += ["--watcher", str(os.getpid())]
         with file.open() as lines:
 
             def read_on() -> None:
@@ -84,8 +96,11 @@ def _whole(lines: IO[str]) -> Iterator[str]:
 
 def _parsed(line: str) -> Progress:
     content: dict[str, Any] = json.loads(line)
-    report = content.get("report")
-    return Progress(content["word"], Report.model_validate(report) if report else None)
+    if content["word"] == "locked":
+        holder = LockHolder(**content["holder"]) if content["holder"] else None
+        left = LeftLockError(holder) if holder and content["left"] else None
+        return Progress("locked", locked=left or locked(holder))
+    return Progress(content["word"], Report.model_validate(content["report"]))
 
 
 def main() -> None:
@@ -93,28 +108,35 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     for name in ("folder", "stack", "file"):
         arguments.add_argument(name)
+    arguments.add_argument("--watcher", type=int, default=os.getppid())
     arguments.add_argument("--repair", action="store_true")
     given = arguments.parse_args()
     # Started in the background of a shell, the watcher ignores it, and so would this process.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with Path(given.file).open("a", encoding="utf-8") as file:
 
-        def write(word: Word, report: Report | None = None) -> None:
-            content = {
-                "word": word,
-                "report": report and report.model_dump(mode="json", by_alias=True),
-            }
-            file.write(json.dumps(content) + "\n")
+        def write(word: Word, **content: Any) -> None:
+            file.write(json.dumps({"word": word, **content}) + "\n")
             file.flush()
+
+        def tell(word: Word, report: Report) -> None:
+            write(word, report=report.model_dump(mode="json", by_alias=True))
 
         try:
             with process.interruptible(lambda _: None):
-                ended = _result(given, lambda found: write("found", found))
-                write("done", ended)
-        except LockedError:
-            write("locked")
+                threading.Thread(target=_end_with, args=(given.watcher,), daemon=True).start()
+                tell("done", _result(given, lambda found: tell("found", found)))
+        except LockedError as error:
+            holder = asdict(error.holder) if error.holder else None
+            write("locked", holder=holder, left=isinstance(error, LeftLockError))
         except process.Interrupted as interrupted:
             sys.exit(interrupted.exit_code)
+
+
+def _end_with(watcher: int) -> None:
+    while os.getppid() == watcher:
+        time.sleep(_WATCHER_POLL_SECONDS)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _result(given: argparse.Namespace, tell: Callable[[Report], None]) -> Report:

@@ -29,8 +29,8 @@ class KubernetesWatch:
             self.threads.pop(stream).stop()
         for stream in sorted(wanted - self.threads.keys(), key=lambda each: each.collection):
             thread = StreamThread(stream, self.clusters(facts)[stream.cluster], self.changed)
-            self.threads[stream] = thread
             thread.start()
+            self.threads[stream] = thread
 
     def looks(self, facts: Facts, now: float) -> dict[str, str]:
         """Return what the objects and the API servers look like, as far as that is known."""
@@ -71,6 +71,11 @@ class KubernetesWatch:
         return [
             stream for stream, each in found if each.state.failing or each.state.objects is None
         ]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a stream is read by nobody any more, for a mistake of the program."""
+        return any(not each.is_alive() for each in list(self.threads.values()))
 
     def stop(self) -> None:
         """Stop all streams."""

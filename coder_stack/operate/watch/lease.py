@@ -37,6 +37,11 @@ class _Lease(FrozenModel):
     holder: str = Field(default="", validation_alias=AliasPath("spec", "holderIdentity"))
     acquired: str = Field(default="", validation_alias=AliasPath("spec", "acquireTime"))
 
+    @property
+    def who(self) -> str:
+        """Name its holder for people."""
+        return self.holder.rpartition(" ")[0]
+
 
 class _TakenOverError(Exception):
     """Somebody else holds the Lease."""
@@ -61,15 +66,15 @@ class Lease:
     _since: str = ""
     _ended: threading.Event = field(default_factory=threading.Event)
 
-    def acquire(self, check: Callable[[], None]) -> bool:
+    def acquire(self, check: Callable[[], None], say: Callable[[str], None]) -> bool:
         """Take the Lease; return whether there is one.
 
         Raise OperationError if another watcher keeps renewing it. `check` is called while waiting,
-        and may raise.
+        and may raise; `say` is told what is waited for.
         """
         try:
             with connected(self.cluster, Kubeconfig(), _OPERATION) as http:
-                self._wait_for_others(http, check)
+                self._wait_for_others(http, check, say)
                 self._since = _now()
                 self._write(http)
         except CoderdError:
@@ -87,10 +92,14 @@ class Lease:
         with suppress(CoderdError), connected(self.cluster, Kubeconfig(), _OPERATION) as http:
             send(http, _OPERATION, (*self._path, self.name), method="DELETE")
 
-    def _wait_for_others(self, http: Any, check: Callable[[], None]) -> None:
+    def _wait_for_others(
+        self, http: Any, check: Callable[[], None], say: Callable[[str], None]
+    ) -> None:
         """Return once nobody holds it, or its holder has not renewed it for its time."""
         first = self._read(http)
         end = time.monotonic() + self.seconds
+        if first is not None and first.holder:
+            say(f"waiting up to {self.seconds} s for the Lease of {first.who}")
         while first is not None and first.holder and time.monotonic() < end:
             check()
             time.sleep(_POLL_SECONDS)
@@ -162,9 +171,9 @@ class Lease:
             return self._read(http) or _Lease.model_validate({"metadata": {"resourceVersion": ""}})
 
     def _another(self, lease: _Lease) -> OperationError:
-        who, since = lease.holder.rpartition(" ")[0], lease.acquired[:19]
+        since = lease.acquired[:19]
         return OperationError(
-            f"Another watcher of stack `{self.stack}` runs ({who}, since {since}Z).",
+            f"Another watcher of stack `{self.stack}` runs ({lease.who}, since {since}Z).",
             "End it first; it repairs for both.",
             f"kubectl --namespace {self.namespace} get lease {self.name} --output yaml",
         )

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from coder_stack.cluster.client import connected, lines, not_kubernetes, refused
 from coder_stack.cluster.kubeconfig import Kubeconfig
@@ -29,7 +29,9 @@ _STREAM_SECONDS = 290
 """Shorter than a bound token lives (10 minutes at least), so that none outlives its token."""
 _SILENCE_SECONDS = 100.0
 """The API server sends a bookmark about every minute."""
-_FIRST_PAUSE, _LONGEST_PAUSE, _FORBIDDEN_PAUSE = 0.5, 30.0, 300.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+_LONGEST_FORBIDDEN_PAUSE = 300.0
+"""A right that is missing mostly stays so; but an API server that starts refuses everything."""
 _GONE, _NOT_SERVED = 410, 404
 """A kind that the cluster no longer serves has no objects."""
 
@@ -68,9 +70,14 @@ class _Object(FrozenModel):
     metadata: _Metadata = _Metadata()
 
 
+def _empty_if_null(value: object) -> object:
+    return () if value is None else value
+
+
 class _Page(FrozenModel):
     metadata: _Metadata = _Metadata()
-    items: tuple[_Object, ...] = ()
+    items: Annotated[tuple[_Object, ...], BeforeValidator(_empty_if_null)] = ()
+    """`null` if no object has the labels."""
 
 
 class _Event(FrozenModel):
@@ -112,6 +119,7 @@ class StreamThread(threading.Thread):
         """List and watch, with growing pauses after failures."""
         pause = _FIRST_PAUSE
         while not self._stopped.is_set():
+            longest = _LONGEST_PAUSE
             try:
                 self._follow()
                 pause = _FIRST_PAUSE
@@ -121,13 +129,13 @@ class StreamThread(threading.Thread):
                 continue
             except ApiServerRefused:
                 self._note(failing=False, forbidden=True)
-                pause = _FORBIDDEN_PAUSE
+                longest = _LONGEST_FORBIDDEN_PAUSE
             except CoderdError:
                 self._note(failing=True)
                 if pause > _LONGEST_PAUSE:
                     pause = _FIRST_PAUSE
             self._stopped.wait(pause * random.uniform(0.8, 1.2))  # noqa: S311  # only jitter
-            pause = min(pause * 2, _LONGEST_PAUSE)
+            pause = min(pause * 2, longest)
 
     def _follow(self) -> None:
         """Use one connection until the API server ends the stream."""

@@ -12,14 +12,16 @@ from datetime import UTC, datetime
 
 from coder_stack.counting import counted
 from coder_stack.operate.engine import process
-from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.engine.errors import LockedError, OperationError, locked
 from coder_stack.operate.fleet import failed_report
+from coder_stack.operate.report.model import Report
 from coder_stack.operate.watch import engine_look
 from coder_stack.operate.watch.announcements import Announcements
 from coder_stack.operate.watch.coderd_lists import CoderdLists
 from coder_stack.operate.watch.engine_look import Progress
 from coder_stack.operate.watch.facts import ABSENT, ANSWERS, REFUSED, SILENT, Facts
 from coder_stack.operate.watch.kubernetes_watch import KubernetesWatch
+from coder_stack.operate.watch.lock_wait import LockWait
 from coder_stack.operate.watch.metrics import WatchMetrics, timestamp
 from coder_stack.operate.watch.object_events import ObjectEvents
 from coder_stack.operate.watch.recorded_state import RecordedState
@@ -32,9 +34,9 @@ _FIRST_LISTS_POLL_SECONDS = 0.1
 _UNCHANGED_SECONDS = 15.0
 """How often to compare if nothing new was seen: somebody may have fallen silent."""
 _FIRST_ERROR_PAUSE, _LONGEST_ERROR_PAUSE = 30.0, 1800.0
+_LONGEST_READ_PAUSE = 300.0
+"""Reading the state costs little, and nothing else tells that a backend is back."""
 _FIRST_LOCK_PAUSE, _LONGEST_LOCK_PAUSE = 2.0, 60.0
-_LONG_LOCK_SECONDS = 3600.0
-"""An update takes minutes: such a lock was left behind."""
 _STUCK_SECONDS = 60.0
 
 _WORDS = {ABSENT: "is gone", ANSWERS: "answers again"} | {each: each for each in (SILENT, REFUSED)}
@@ -69,12 +71,15 @@ class Watcher:
     _error_pause: float = _FIRST_ERROR_PAUSE
     _lock_pause: float = _FIRST_LOCK_PAUSE
     _not_before: float = 0.0
-    _locked_since: float = 0.0
-    _last_error: str = ""
+    _lock_wait: LockWait = field(init=False)
+    _last_error: str | None = None
     _requests: int = 0
     _alive_at: float = field(default_factory=time.monotonic)
     _observed_at: float = 0.0
     _checked: bool = False
+
+    def __post_init__(self) -> None:
+        self._lock_wait = LockWait(self.say)
 
     def start(self, facts: Facts) -> None:
         """Begin to observe, and wait a moment for the first lists."""
@@ -108,8 +113,10 @@ class Watcher:
         if not (reasons or is_full):
             self._calm(now)
             return
-        if self._is_locked(now):
-            return  # an update of ours is no suspicion: what it leaves behind is compared then
+        if lock := self.state.lock:
+            # An update of ours is no suspicion: what it leaves behind is compared then.
+            self._wait_for(lock)
+            return
         try:
             if self.state.may_have_changed:
                 self._record(self.state.read())
@@ -141,7 +148,10 @@ class Watcher:
     def why_not_healthy(self) -> str:
         """Say why the process should be started again; empty if it should not."""
         silent = time.monotonic() - self._alive_at
-        return f"The watcher has been stuck for {silent:.0f} s." if silent > _STUCK_SECONDS else ""
+        if silent > _STUCK_SECONDS:
+            return f"The watcher has been stuck for {silent:.0f} s."
+        blind = self.coderd.has_failed or self.kubernetes.has_failed
+        return "Part of the watcher has failed; its log has the error." if blind else ""
 
     @property
     def why_not_ready(self) -> str:
@@ -152,16 +162,12 @@ class Watcher:
         """Return all metrics."""
         return self.metrics.text(datetime.now(UTC))
 
-    def _is_locked(self, now: float) -> bool:
-        """Tell whether an update runs; tell people of a lock that stays too long."""
-        locked = self.state.lock
-        if locked is None:
-            self._locked_since = 0.0
-            return False
-        self._locked_since = self._locked_since or now
-        if now - self._locked_since > _LONG_LOCK_SECONDS:
-            self._failed(locked, now)
-        return True
+    def _wait_for(self, lock: LockedError) -> None:
+        """Say what is waited for; tell people of a lock that does not end by itself."""
+        if self._lock_wait.must_tell(lock, datetime.now(UTC)):
+            report = failed_report(self.state.stack, lock)
+            self.announcements.failed(report)
+            self.announcements.say_error(report)
 
     def _record(self, facts: Facts) -> None:
         """Take in a state that was read, unless it is the one that is known."""
@@ -222,20 +228,22 @@ class Watcher:
             last = steps[-1] if steps else Progress("locked")
         except OperationError as error:
             last = Progress("done", failed_report(self.state.stack, error))
-        self._checked = True
         if last.report is None:
+            self._wait_for(last.locked or locked())
             self._not_before = time.monotonic() + self._lock_pause
             self._lock_pause = min(self._lock_pause * 2, _LONGEST_LOCK_PAUSE)
             return
+        self._checked = True
         self._lock_pause = _FIRST_LOCK_PAUSE
+        self._lock_wait.over()
         report = last.report
         self.suspicions.judged(looks, {each.urn for each in report.repairs}, reasons, now)
         ended = time.monotonic()
         self.announcements.ended(report, ended - now, was_suspected=bool(reasons))
         if report.result == "error":
-            self._pause_after(report.error or "", ended)
+            self._pause_after(report, ended)
         else:
-            self._last_error, self._error_pause = "", _FIRST_ERROR_PAUSE
+            self._last_error, self._error_pause = None, _FIRST_ERROR_PAUSE
             self._next_full = ended + self.options.full_look_seconds
         self._record_own_update(ended)
         self.announcements.checked(report, self._events)
@@ -254,14 +262,16 @@ class Watcher:
 
     def _failed(self, error: OperationError, now: float) -> None:
         """Count and tell that not even the recorded state can be read."""
-        self.announcements.failed(failed_report(self.state.stack, error))
-        self._pause_after(str(error), now)
+        report = failed_report(self.state.stack, error)
+        self.announcements.failed(report)
+        self._pause_after(report, now)
+        self._next_full = min(self._next_full, now + _LONGEST_READ_PAUSE)
         self._not_before = self._next_full
 
-    def _pause_after(self, error: str, now: float) -> None:
+    def _pause_after(self, report: Report, now: float) -> None:
         """Check everything again after a pause, which grows while the error stays."""
-        if error != self._last_error:
-            self.say(f"error: {error}")
-        self._last_error = error
+        if report.error != self._last_error:
+            self.announcements.say_error(report)
+        self._last_error = report.error
         self._next_full = now + self._error_pause
         self._error_pause = min(self._error_pause * 2, _LONGEST_ERROR_PAUSE)

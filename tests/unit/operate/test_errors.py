@@ -73,6 +73,7 @@ def test_D3_a_lock_names_its_holder() -> None:
         ("error: incorrect passphrase", [], "export PULUMI_CONFIG_PASSPHRASE_FILE=FILE"),
         ("error: no stack named 'dev' found", [], "pulumi stack ls"),
         ("error: PULUMI_ACCESS_TOKEN must be set", [], "pulumi login"),
+        ("error: unable to open bucket file:///s: stat /s", [], "pulumi whoami --verbose"),
         (
             "",
             ["2 mistakes in the stack's config:\n  - a: is wrong\n"],

@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 from pulumi.automation.events import EngineEvent
 
-from coder_stack.operate.engine.errors import LockedError, OperationError
+from coder_stack.operate.engine.errors import (
+    LeftLockError,
+    LockedError,
+    LockHolder,
+    OperationError,
+)
 from coder_stack.operate.engine.events import EngineRun, read_events
 from coder_stack.operate.engine.pulumi import AbortedError
 from coder_stack.operate.reconcile import Limits, reconcile_stack
@@ -26,6 +31,7 @@ DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SERVICE = "kubernetes:core/v1:Service"
 SECRET = "kubernetes:core/v1:Secret"
 KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
+ACCESS = "pulumi-python:dynamic/coder:OperatorAccess"
 ENTITLEMENTS = "pulumi-python:dynamic/coder:Entitlements"
 
 
@@ -169,6 +175,22 @@ def test_D3_what_makes_coderd_unreachable_is_repaired_first(failing_updates: int
     report = run(stack)
     assert (report.result, report.repaired) == ("clean", True)
     assert stack.done == ["check", "up service", "check", "up it", "check"]
+
+
+def test_D3_what_shows_once_coderd_can_be_reached_again_is_repaired_before_the_rest() -> None:
+    """Somebody scaled it to zero, and revoked the token as well."""
+    refused = {"accepted": False}, {"accepted": True}
+    token_refused = unreachable(step("update", ACCESS, *refused, "accepted", name="access"))
+    stack = Scripted([service_deleted(), token_refused, drifted(), EngineRun()])
+    report = run(stack)
+    assert (report.result, report.repaired) == ("clean", True)
+    assert stack.done == ["check", "up service", "check", "up access", "check", "up it", "check"]
+
+
+def test_D3_what_one_first_repair_leaves_broken_is_not_repaired_again_and_again() -> None:
+    stack = Scripted([service_deleted()])
+    assert run(stack).result == "error"
+    assert stack.done == ["check", "up service", "check"]
 
 
 def test_D3_R2_a_first_repair_that_fails_is_an_error_with_what_was_found() -> None:
@@ -339,3 +361,16 @@ def test_D3_reconcile_waits_for_another_update_only_as_long_as_asked() -> None:
     assert run(Scripted([EngineRun()], locked=3), wait_seconds=60).result == "clean"
     with pytest.raises(LockedError):
         run(Scripted([EngineRun()], locked=1))
+
+
+def test_D3_reconcile_does_not_wait_for_a_lock_that_was_left_behind() -> None:
+    stack = Scripted([EngineRun()])
+
+    def left_behind() -> None:
+        stack.done.append("look")
+        raise LeftLockError(LockHolder("ann@laptop", "42", "2026-01-01T00:00:00Z"))
+
+    stack.raise_if_locked = left_behind  # type: ignore[method-assign]
+    with pytest.raises(LeftLockError):
+        run(stack, wait_seconds=60)
+    assert stack.done == ["look"]

@@ -10,6 +10,7 @@ import yaml
 
 from coder_stack.operate.drift import build_report
 from coder_stack.operate.engine.events import EngineRun, Registered, read_events
+from coder_stack.operate.engine.recorded_outputs import CODER_STACK, STACK
 from coder_stack.operate.fleet import ExitCode, exit_code
 from coder_stack.operate.report.model import Report
 from coder_stack.operate.report.summary import summary
@@ -24,16 +25,16 @@ from tests.unit.test_kubeconfig import server, write_kubeconfig
 AWAY = "http://127.0.0.1:1"
 SYDNEY = SilentCluster("sydney", "the API server does not answer (Connection refused)")
 ROOT = "urn:pulumi:dev::coder-stack::"
-STACK = f"{ROOT}coder-stack:index:CoderStack"
-AU = f"{STACK}$coder-stack:index:Provisioner::coder-provisioner-au"
-EU = f"{STACK}$coder-stack:index:Provisioner::coder-provisioner-eu"
-PROXY = f"{STACK}$coder-stack:index:WorkspaceProxy::coder-proxy-sydney"
+ROOT_COMPONENT = f"{ROOT}{CODER_STACK}"
+AU = f"{ROOT_COMPONENT}$coder-stack:index:Provisioner::coder-provisioner-au"
+EU = f"{ROOT_COMPONENT}$coder-stack:index:Provisioner::coder-provisioner-eu"
+PROXY = f"{ROOT_COMPONENT}$coder-stack:index:WorkspaceProxy::coder-proxy-sydney"
 DYNAMIC = f"{ROOT}pulumi:providers:pulumi-python::default::1"
 SECRET = "kubernetes:core/v1:Secret"
 
 
 def kubernetes(cluster: str) -> str:
-    return f"{STACK}$pulumi:providers:kubernetes::coder-cluster{cluster}::an-id"
+    return f"{ROOT_COMPONENT}$pulumi:providers:kubernetes::coder-cluster{cluster}::an-id"
 
 
 def registered(
@@ -59,7 +60,7 @@ def without_sydney() -> EngineRun:
     same = {"a": 1}
     seen = read_events(step("refresh", SECRET, same, same) for _ in home).refreshed
     run.refreshed = {urn: next(iter(seen.values())) for urn in home}
-    run.outputs = {
+    run.outputs_of[STACK] = {
         "conditions": [
             condition("provisioner/eu", "ProvisionerKeyReady"),
             condition("provisioner/au", "ProvisionerKeyReady"),

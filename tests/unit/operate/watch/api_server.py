@@ -122,7 +122,8 @@ def api_server(folder: Path) -> Iterator[Answers]:
             self.reply(status, json.dumps(content).encode(), Content_Type="application/json")
 
         def _list(self) -> None:
-            items = [{"metadata": each} for each in found.objects.values()]
+            # As the real one does, it sends null for a selection without objects.
+            items = [{"metadata": each} for each in found.objects.values()] or None
             self._json(200, {"metadata": {"resourceVersion": str(found.version)}, "items": items})
 
         def _stream(self) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.session import ConnectionProps, Session, Sessions
+from coder_stack.operate.engine.process import Interrupted
 from coder_stack.operate.watch.coderd_lists import ENTITLEMENTS_SECONDS, CoderdLists, ask
 from coder_stack.operate.watch.facts import (
     ABSENT,
@@ -22,6 +23,7 @@ from coder_stack.operate.watch.facts import (
 )
 from tests.simulation import Simulation, simulated
 from tests.unit.operate.watch.recorded import facts
+from tests.waiting import eventually
 
 ANSWER = (AnswerFact("urn", CODERD, "coderd"), AnswerFact("urn", TOKEN, "the operator's token"))
 
@@ -176,6 +178,8 @@ def test_N1_a_refused_token_is_seen(coderd: Simulation) -> None:
     looks = asked.looks(known)
     assert (looks[TOKEN], looks[CODERD]) == (REFUSED, ANSWERS)
     assert eu.key not in looks
+    asked.follow(facts(eu, *ANSWER))  # a repair has recorded another token
+    assert TOKEN not in asked.looks(known), "that one was not refused"
 
 
 def test_N1_answers_from_before_a_new_record_are_forgotten(coderd: Simulation) -> None:
@@ -186,3 +190,25 @@ def test_N1_answers_from_before_a_new_record_are_forgotten(coderd: Simulation) -
     both = facts(eu, us)  # no fact about answers: those are known
     asked.follow(both)
     assert asked.looks(both) == {}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_N1_N3_polls_go_on_after_a_signal_and_it_shows_if_they_have_failed() -> None:
+    """`pulumi config` is not started any more after a signal, which the main thread tells of."""
+    problems: list[BaseException] = [Interrupted("interrupted", 15), ZeroDivisionError()]
+    asked = threading.Semaphore(0)
+
+    def open_session(_: Facts) -> Session:
+        asked.release()
+        raise problems.pop(0)
+
+    found = CoderdLists(threading.Event().set, open_session, interval=30)
+    license_ = CoderdFact("urn", "licenses", "1", "the license", {"uuid": "1"})
+    found.follow(facts(license_))
+    assert not found.has_failed, "it has not begun"
+    found.start()
+    assert asked.acquire(timeout=20)
+    assert not found.has_failed
+    found.follow(facts(license_))
+    assert asked.acquire(timeout=20)
+    assert eventually(lambda: found.has_failed)

@@ -21,7 +21,7 @@ KNOWN = {"generation": 1, "labels": dict(CODER.labels)}
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Answers]:
-    for name in ("_FIRST_PAUSE", "_LONGEST_PAUSE", "_FORBIDDEN_PAUSE"):
+    for name in ("_FIRST_PAUSE", "_LONGEST_PAUSE", "_LONGEST_FORBIDDEN_PAUSE"):
         monkeypatch.setattr(object_stream, name, 0.01)
     with api_server(tmp_path) as server:
         server.put("coder", **KNOWN)
@@ -103,6 +103,18 @@ def test_N1_an_api_server_that_fails_leaves_what_was_seen(server: Answers, statu
         assert look(watch, server) == CODER.expected
 
 
+def test_N1_an_api_server_that_refuses_everything_while_it_starts_is_soon_asked_again(
+    server: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_stream, "_LONGEST_FORBIDDEN_PAUSE", 300)
+    with watching(server) as watch:
+        assert becomes(watch, server, CODER.expected)
+        server.refuse["watch"] = [403] * 3
+        server.cut()
+        server.delete("coder")
+        assert becomes(watch, server, ABSENT)
+
+
 def test_N1_without_the_right_to_watch_nothing_is_suspected(server: Answers) -> None:
     server.refuse["list"] = [403] * 1000
     watch = KubernetesWatch(Path("/"), threading.Event().set)
@@ -129,3 +141,14 @@ def test_N1_streams_follow_the_facts(server: Answers) -> None:
         assert list(watch.threads.values()) == [thread], "the same objects, the same stream"
         watch.follow(replace(recorded(server), objects=()))
         assert watch.threads == {}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_N3_it_shows_if_a_stream_has_failed(
+    server: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with watching(server) as watch:
+        assert not watch.has_failed
+        monkeypatch.setattr(object_stream, "Seen", None)  # a mistake of the program
+        server.put("coder", **KNOWN)
+        assert eventually(lambda: watch.has_failed)
