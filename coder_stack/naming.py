@@ -67,7 +67,7 @@ def workspace_role_name(coderd_name: str) -> str:
 
 
 def provisioner_name(provisioner: str) -> str:
-    """Name the Deployment, ServiceAccount and workspace Role of a provisioner."""
+    """Name the Deployment of a provisioner, and its ServiceAccount and Roles if it shares none."""
     return fit(f"{provisioner}-provisioner")
 
 

@@ -3,7 +3,7 @@
 Only connects components. Objects are defined in components/, conditions in conditions.py.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,21 +19,16 @@ from coder_stack.components.parts.clusters import Clusters
 from coder_stack.components.parts.ownership import mark_of
 from coder_stack.components.parts.status import Status
 from coder_stack.components.provisioner import Provisioner, ProvisionerArgs
+from coder_stack.components.provisioner_account import ProvisionerAccount, ProvisionerAccountArgs
 from coder_stack.components.reconcile_account import ReconcileAccount, ReconcileAccountArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
-from coder_stack.conditions import (
-    LicenseFacts,
-    aggregate,
-    feature_entitled,
-    with_version,
-)
+from coder_stack.details import Part, conditions_of_all
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.organization import Organization
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.features import HIGH_AVAILABILITY, MULTIPLE_ORGANIZATIONS
-from coder_stack.left_out import unseen, unseen_summary
-from coder_stack.naming import operator_secret_name, stack_hash
+from coder_stack.naming import at_cluster, operator_secret_name, stack_hash
 from coder_stack.needs import needed_features, needs_output
 from coder_stack.settings import (
     ControlPlaneSettings,
@@ -80,6 +75,8 @@ class CoderStack(pulumi.ComponentResource):
     """Conditions of every component, and last the aggregate `Ready`."""
     needs: pulumi.Output[list[dict[str, Any]]]
     """The licensed features that the config needs, and whether the license allows them."""
+    details: dict[str, pulumi.Input[Any]]
+    """Conditions, needs, and a summary of each part that the config lists."""
 
     def __init__(
         self,
@@ -118,14 +115,14 @@ class CoderStack(pulumi.ComponentResource):
             organization_status(name, each, self.operator.license_facts)
             for name, each in self.organizations.items()
         ]
+        self._accounts = dict[str, ProvisionerAccount]()
         self.provisioners = [self._provisioner(each) for each in settings.provisioners]
         # Else a provisioner that fails holds back no proxy.
         first = self.provisioners if upgrade.under_way else ()
         self.proxies = [self._proxy(each, first) for each in settings.proxies]
         self.reconcile_job = self._reconcile_job(kept_databases=kept_databases)
         self.needs = self.operator.license_facts.apply(lambda known: needs_output(needed, known))
-        self.conditions = self._conditions()
-        self.register_outputs({})  # the stack exports them; the state needs them once
+        self._record()
 
     def _control_plane(self, *, keep_namespace: bool) -> ControlPlane | None:
         plane = self.settings.control_plane
@@ -224,10 +221,26 @@ class CoderStack(pulumi.ComponentResource):
                 namespace=self._default_namespace(settings.cluster),
                 adopted_material=adopted,
                 organization=self.organizations.get(settings.organization),
+                account=self._account(settings),
                 cluster=other.kubeconfig if other else None,
             ),
             self._clusters.options(settings.cluster),
         )
+
+    def _account(self, settings: ProvisionerSettings) -> ProvisionerAccount | None:
+        """Return the account that it shares, made for the first one that names it."""
+        if settings.account is None:
+            return None
+        name = at_cluster(f"{self._name}-account-{settings.account}", settings.cluster)
+        if name not in self._accounts:
+            args = ProvisionerAccountArgs(
+                settings=settings,
+                name=settings.account,
+                namespace=self._default_namespace(settings.cluster),
+            )
+            options = self._clusters.options(settings.cluster)
+            self._accounts[name] = ProvisionerAccount(name, args, options)
+        return self._accounts[name]
 
     def _proxy(self, settings: ProxySettings, after: Sequence[pulumi.Resource]) -> WorkspaceProxy:
         plane = self.settings.control_plane
@@ -274,47 +287,47 @@ class CoderStack(pulumi.ComponentResource):
             self._clusters.options(None),
         )
 
-    def summary(
-        self, component: str, known: pulumi.Output[dict[str, Any]]
-    ) -> pulumi.Output[dict[str, Any]]:
-        """Return the component's summary, without what this run has not looked at."""
-        cluster = self._unseen().get(component)
-        return known.apply(lambda facts: unseen_summary(facts, cluster)) if cluster else known
+    def _record(self) -> None:
+        """Register what is known of the parts as outputs of this component.
 
-    def _unseen(self) -> dict[str, str]:
-        """Return the components in clusters that this run leaves out, with the cluster of each."""
-        parts = [
-            *((f"provisioner/{each.name}", each.cluster) for each in self.settings.provisioners),
-            *((f"proxy/{each.name}", each.cluster) for each in self.settings.proxies),
-        ]
-        return {part: cluster for part, cluster in parts if cluster and cluster in self._left_out}
-
-    def _conditions(self) -> pulumi.Output[list[dict[str, str]]]:
-        components = [self.control_plane, self.operator, *self.provisioners, *self.proxies]
-        highly_available = self.settings.control_plane.replicas > 1
-        out_of_sight = self._unseen()
-
-        def combined(
-            license_: LicenseFacts, version: str | None, statuses: Iterable[Status]
-        ) -> list[dict[str, str]]:
-            found = (each for status in statuses for each in status.conditions)
-            every = [
-                unseen(each, out_of_sight[each.component])
-                if each.component in out_of_sight
-                else with_version(each, version or "")
-                for each in found
-            ]
-            if highly_available:
-                kind = "HighAvailabilityEntitled"
-                every.append(feature_entitled(kind, "controlPlane", HIGH_AVAILABILITY, license_))
-            return [each.model_dump() for each in (*every, aggregate(every))]
-
-        return pulumi.Output.all(
+        `pulumi up` prints those of the stack in every run, and these grow with the config (S1).
+        """
+        wanted = self.settings
+        organizations = [Part(each) for each in self.organization_statuses]
+        provisioners = self._parts(wanted.provisioners, self.provisioners)
+        proxies = self._parts(wanted.proxies, self.proxies)
+        self.conditions = conditions_of_all(
             self.operator.license_facts,
             self.operator.access.version,
-            *(each.status for each in components),
-            *self.organization_statuses,
-        ).apply(lambda known: combined(known[0], known[1], known[2:]))
+            [
+                *(Part(each.status) for each in (self.control_plane, self.operator)),
+                *provisioners,
+                *proxies,
+                *organizations,
+            ],
+            highly_available=wanted.control_plane.replicas > 1,
+        )
+        summaries = {
+            "organizations": organizations,
+            "provisioners": provisioners,
+            "proxies": proxies,
+        }
+        self.details = {
+            "conditions": self.conditions,
+            "needs": self.needs,
+            **{name: [each.summary for each in parts] for name, parts in summaries.items()},
+        }
+        self.register_outputs(self.details)
+
+    def _parts(
+        self,
+        wanted: Sequence[ProvisionerSettings | ProxySettings],
+        made: Sequence[Provisioner | WorkspaceProxy],
+    ) -> list[Part]:
+        return [
+            Part(each.status, next((c for c in self._left_out if c == want.cluster), ""))
+            for want, each in zip(wanted, made, strict=True)
+        ]
 
 
 def _operator_secret(plane: ControlPlaneSettings) -> str:

@@ -12,7 +12,7 @@ from pod_specs import containers, has_pods, place_of, pod_labels, selects, serve
 from properties import Property, Resource, Violation
 from rule import Case, StackCase, resource_rule, stack_rule, string_list
 
-_PROVISIONER = "coder-stack:index:Provisioner"
+_PROVISIONERS = frozenset({"coder-stack:index:Provisioner", "coder-stack:index:ProvisionerAccount"})
 _URLS = (URL, ACCESS_URL, PRIMARY_URL)
 _RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
 # What a build needs to create, watch and delete workspaces (P1).
@@ -73,7 +73,7 @@ def _wildcards(case: Case) -> Iterator[Violation]:
 
 
 def _provisioner_rights(case: Case) -> Iterator[Violation]:
-    if _PROVISIONER not in case.resource.ancestors:
+    if _PROVISIONERS.isdisjoint(case.resource.ancestors):
         return
     kind, props = case.resource.kind, case.resource.props
     if kind in ("ClusterRole", "ClusterRoleBinding"):

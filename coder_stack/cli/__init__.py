@@ -21,6 +21,7 @@ _MODULES = {
     "reconcile": "coder_stack.cli.operate",
     "status": "coder_stack.cli.operate",
     "watch": "coder_stack.cli.watch",
+    "outputs": "coder_stack.cli.outputs",
     "admin": "coder_stack.cli.admin",
     "config": "coder_stack.cli.config",
     "license": "coder_stack.cli.license",

@@ -1,4 +1,4 @@
-"""External provisioner daemons: their key, its Secret, ServiceAccount, permissions, Deployment.
+"""External provisioner daemons: their key, its Secret, account with permissions, Deployment.
 
 The order of the resource graph is the rotation (K5): new key, Secret, rollout, daemons connected,
 old key deleted. Without entitlement all objects exist except the key and the pods (E4). The
@@ -19,13 +19,16 @@ from coder_stack.components.parts.operator_handle import OperatorHandle
 from coder_stack.components.parts.pod import Container, secret_env
 from coder_stack.components.parts.status import Status, collect_facts, conditions_of, summary_of
 from coder_stack.components.parts.workload import (
-    Labels,
     Workload,
     licensed_replicas,
     pod_revision,
     ready_replicas,
 )
-from coder_stack.components.parts.workspace_rbac import workspace_rbac
+from coder_stack.components.provisioner_account import (
+    ProvisionerAccount,
+    account_of,
+    provisioner_labels,
+)
 from coder_stack.conditions import (
     Condition,
     LicenseFacts,
@@ -61,6 +64,8 @@ class ProvisionerArgs:
     """The key in the Secret `key.adoptSecret`; a secret."""
     organization: Organization | None = None
     """The organization, if this stack declares it."""
+    account: ProvisionerAccount | None = None
+    """The account that it shares, if not one of its own."""
     cluster: Kubeconfig | None = None
     """Where the objects are, if not in the cluster of `kubernetes`."""
 
@@ -88,28 +93,26 @@ class Provisioner(pulumi.ComponentResource):
             name=at_cluster(name, want.cluster),
             object_name=provisioner_name(want.name),
             namespace=want.namespace or args.namespace,
-            labels=Labels(
-                name="coder-provisioner",
-                instance=want.name,
-                component="provisioner",
-                more=want.labels,
-            ),
+            labels=provisioner_labels(want.name, want),
             parent=self,
         )
         self.key = self._key()
         self._replicas = licensed_replicas(want.replicas, self.key.provisioned, self.key.enabled)
         self.secret = self._secret()
-        account = self._workload.service_account(want.service_account_annotations)
-        permissions = self._permissions(account)
+        shared = args.account
+        account = shared.account if shared else account_of(self._workload, want)
         self._template = self._workload.template(
             want,
             self._container(),
-            account,
+            account.account,
             annotations={"checksum/secret": self.key.material_sha256},
             grace_seconds=want.termination_grace_period_seconds,
         )
         self.deployment = self._workload.deployment(
-            want, self._template, replicas=self._replicas, after=[self.secret, *permissions]
+            want,
+            self._template,
+            replicas=self._replicas,
+            after=[self.secret, *account.permissions],
         )
         self.daemons = self._daemons()
         self.status = self._facts().apply(lambda facts: _status(want, facts))
@@ -153,23 +156,6 @@ class Provisioner(pulumi.ComponentResource):
             key.secret_key,
             self.key.material,
             self._workload.child_options(),
-        )
-
-    def _permissions(self, account: core.v1.ServiceAccount) -> list[pulumi.Resource]:
-        want = self._settings
-        # The default namespace may be unknown in a preview, and no namespace can be named "own_".
-        suffix = want.namespace or "own_"
-        return workspace_rbac(
-            self._workload.name,
-            object_name=self._workload.object_name,
-            namespaces={
-                **{each: each for each in want.workspace_namespaces},
-                suffix: self._workload.namespace,
-            },
-            account=account,
-            deployments=want.workspace_deployments,
-            labels=self._workload.labels.all,
-            parent=self,
         )
 
     def _container(self) -> Container:

@@ -19,6 +19,7 @@ from coder_stack.coderd.models import KeyDaemons
 from coder_stack.coderd.reasons import Reason
 from coder_stack.console import inform, warn
 from coder_stack.descriptors import DAEMONS_CONNECTED
+from coder_stack.dynamic.key.listing import listed_daemons
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.props import PropsModel
 from coder_stack.dynamic.runtime.provider import CoderdProvider
@@ -113,11 +114,8 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
         """Count again. Too few daemons are a condition, no drift: there is nothing to apply."""
         if not known.key_id:
             return known
-        organization = known.organization
         try:
-            listed = session.cached(
-                f"daemons/{organization}", lambda c: c.daemons_by_key(organization)
-            )
+            listed = listed_daemons(session, known.organization)
         except NotEntitled:
             return _state(known, _seen(known), Reason.NOT_ENTITLED)
         except NotFound:

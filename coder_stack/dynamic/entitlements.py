@@ -124,7 +124,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
                 return _UNKNOWN, []
             return _values(stale(request.old, Reason.PENDING)), []
         try:
-            facts = facts_of(session.peek(Coderd.entitlements))
+            facts = facts_of(session.peek_cached("entitlements", Coderd.entitlements))
         except CoderdError as error:
             facts = facts_without_answer(error, request.old)
             warn(f"{facts.reason}: entitlements, check: {error}")
@@ -145,7 +145,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
     def observe(self, session: Session, known: EntitlementsState) -> EntitlementsState | None:
         """Ask coderd; without an answer return what was known, and why (U1)."""
         try:
-            found = session.coderd.entitlements()
+            found = session.cached("entitlements", Coderd.entitlements)
         except CoderdError as error:
             facts = facts_without_answer(error, known)
             warn(f"{facts.reason}: entitlements, read: {error}")

@@ -84,7 +84,9 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
                 return dict.fromkeys(("entitled", "open", "reason"), Unknown()), []
             return {"entitled": last.entitled, "open": last.open, "reason": str(Reason.PENDING)}, []
         try:
-            return gate_of(session.peek(Coderd.entitlements), feature, last), []
+            return gate_of(
+                session.peek_cached("entitlements", Coderd.entitlements), feature, last
+            ), []
         except CoderdError as error:
             gate = gate_without_answer(error, last)
             if last is not None:

@@ -206,11 +206,11 @@ def _look(session: Session | None, *, believed: bool) -> tuple[BuildInfo | None,
     if session is None:
         return None, believed
     try:
-        build = session.peek(Coderd.build_info)
+        build = session.peek_cached("build", Coderd.build_info)
     except CoderdError:
         return None, believed
     try:
-        session.peek(Coderd.entitlements)
+        session.peek_cached("entitlements", Coderd.entitlements)
     except RouteAbsent:
         return build, False
     except CoderdError:

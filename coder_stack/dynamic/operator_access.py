@@ -26,7 +26,7 @@ from coder_stack.coderd.errors import (
     Unauthenticated,
 )
 from coder_stack.coderd.models import BuildInfo, User
-from coder_stack.coderd.procedures.bootstrap import token_id, token_works
+from coder_stack.coderd.procedures.bootstrap import token_id
 from coder_stack.coderd.versions import is_version
 from coder_stack.config_keys import command_to_set
 from coder_stack.console import warn
@@ -122,10 +122,10 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
     def observe(self, session: Session, known: OperatorAccessState) -> OperatorAccessState | None:
         """Ask coderd who the token belongs to; a refused token is drift, and is not renewed."""
-        build = session.coderd.build_info()
+        build = session.cached("build", Coderd.build_info)
         warn_if_untried(self.noun, session.target, build.version)
         try:
-            user = session.coderd.user()
+            user = session.cached(session.user_key, Coderd.user)
         except Unauthenticated as error:
             missing = isinstance(error, CredentialMissing)  # its message has the next step
             said = str(error) if missing else f"{error} {next_step(known)}"
@@ -180,15 +180,19 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             expected = expected_version(want)
             known = OperatorAccessState.model_validate(olds)
             session = SESSIONS.open(want.connection, self._config, olds)
-            build = session.peek(Coderd.build_info)
+            build = session.peek_cached("build", Coderd.build_info)
             warn_if_untried(self.noun, session.target, build.version)
             if (str(build.deployment_id), build.version) != (known.deployment_id, known.version):
                 return True
             if not is_version(build.version, expected):
                 return True
-            return want.make_token and not session.peek(token_works)
+            if want.make_token:
+                session.peek_cached(session.user_key, Coderd.user)
+        except Unauthenticated:
+            return True
         except (CoderdError, ValueError):
             return bool(expected)  # else unknown is no reason for an update
+        return False
 
 
 def _secret_label(inputs: OperatorAccessInputs) -> str:

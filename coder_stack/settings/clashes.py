@@ -76,6 +76,7 @@ def clashes(draft: Draft, secrets: Collection[str] = ()) -> Iterator[Clash]:
     yield from _names(draft)
     yield from _key_names(draft)
     yield from _objects(draft)
+    yield from _accounts(draft)
     yield from _hosts(draft)
     yield from _workspace_namespaces(draft)
     yield from _secret_config(draft, secrets)
@@ -240,7 +241,8 @@ def _objects(draft: Draft) -> Iterator[Clash]:
             named += f" of cluster {cluster}" if cluster else ""
             owner, other = owners.setdefault((cluster, *claim[:3]), (path, part))
             # Equal names are already reported, and one object for each pair of parts is enough.
-            if owner != path and (path, owner) not in reported and not _same_name(part, other):
+            known = owner == path or (path, owner) in reported or _same_name(part, other)
+            if not known and not (claim.field == "account" and _share_account(part, other)):
                 reported.add((path, owner))
                 yield Clash(f"{path}.{claim.field}", f"{named} already belongs to {owner}")
             user = referenced.get((cluster, claim.namespace, claim.name))
@@ -264,6 +266,36 @@ def _same_name(one: WorkloadSettings, other: WorkloadSettings) -> bool:
     if isinstance(one, ProxySettings) and isinstance(other, ProxySettings):
         return one.name == other.name
     return False
+
+
+def _share_account(one: WorkloadSettings, other: WorkloadSettings) -> bool:
+    if isinstance(one, ProvisionerSettings) and isinstance(other, ProvisionerSettings):
+        return one.account == other.account
+    return False
+
+
+_OF_ACCOUNT = (
+    "namespace",
+    "workspace_namespaces",
+    "workspace_deployments",
+    "service_account_annotations",
+)
+"""Fields of a provisioner that make its account."""
+
+
+def _accounts(draft: Draft) -> Iterator[Clash]:
+    """Check that provisioners that share an account in a cluster ask for the same one."""
+    first: dict[tuple[str, str], tuple[str, ProvisionerSettings]] = {}
+    for path, part in draft.all(ProvisionerSettings).items():
+        if not part.account:
+            continue
+        earlier, other = first.setdefault((draft.cluster_of(part), part.account), (path, part))
+        for name in _OF_ACCOUNT:
+            alias = str(ProvisionerSettings.model_fields[name].alias)
+            unclear = draft.is_invalid(path, alias) or draft.is_invalid(earlier, alias)
+            if not unclear and getattr(part, name) != getattr(other, name):
+                why = f"must be as in {earlier}: both use account {part.account}"
+                yield Clash(f"{path}.{alias}", why)
 
 
 def _workspace_namespaces(draft: Draft) -> Iterator[Clash]:

@@ -55,10 +55,9 @@ def claims(
             if part.cloud_native_pg and not {"name", "database"} & set(invalid):
                 yield from _database(namespace, part)
         case ProvisionerSettings():
-            name = provisioner_name(part.name)
-            yield from _named(("ServiceAccount", "Deployment"), namespace, name)
-            for each in (namespace, *part.workspace_namespaces):
-                yield from _named(_PERMISSIONS, each, name)
+            if "account" not in invalid:
+                yield from _account(namespace, part)
+            yield from _named(("Deployment",), namespace, provisioner_name(part.name))
             if "key" not in invalid:
                 secret = part.key.secret_name or provisioner_secret_name(part.name)
                 field = "key.secretName" if part.key.secret_name else "name"
@@ -128,6 +127,13 @@ def _database(namespace: str, part: ControlPlaneSettings) -> Iterator[Claim]:
     for kind in ("Cluster", "ServiceAccount", *_PERMISSIONS):
         yield Claim(kind, namespace, name, field)
     yield Claim("Secret", namespace, database_secret_name(name), field)
+
+
+def _account(namespace: str, part: ProvisionerSettings) -> Iterator[Claim]:
+    name, field = part.account or provisioner_name(part.name), "account" if part.account else "name"
+    yield Claim("ServiceAccount", namespace, name, field)
+    for each in (namespace, *part.workspace_namespaces):
+        yield from (Claim(kind, each, name, field) for kind in _PERMISSIONS)
 
 
 def _named(kinds: Iterable[str], namespace: str, name: str) -> Iterator[Claim]:

@@ -103,6 +103,13 @@ class ProvisionerSettings(WorkloadSettings):
     namespace: Label | None = Field(
         default=None, description="Existing namespace. Default: `controlPlane.namespace`."
     )
+    account: Label | None = Field(
+        default=None,
+        description=(
+            "Name of a ServiceAccount, with its Roles, for all provisioners of a cluster that name "
+            "it. Default: one of its own, `<name>-provisioner`."
+        ),
+    )
     key: KeySettings = Field(default=KeySettings(), description="The provisioner key.")
     env: Annotated[dict[EnvName, str], faultless(_env_fault)] = Field(
         default={}, description="Environment variables in plain text. Put secrets into `secretEnv`."

@@ -20,6 +20,7 @@ from sandbox.coderd.faults import FaultError
 from sandbox.coderd.rules import license_key, permissions, sessions, users
 from sandbox.coderd.rules.body import Body
 from sandbox.coderd.rules.clock import MovableClock
+from sandbox.coderd.rules.identifiers import new_uuid
 from sandbox.coderd.rules.licenses import add_license
 from sandbox.coderd.rules.state import CoderdState, ServerFlags, new_state
 from sandbox.errors import SandboxError
@@ -63,7 +64,8 @@ def prepare(options: Options) -> tuple[CoderdState, str | None]:
     if state is None:
         state = new_state(MovableClock(), options.flags)
         if options.licensed and options.flags.enterprise:
-            text = license_key.issue(license_key.LicenseTerms(), state.now())
+            # With an id, so that no license of the same second and terms has the same text.
+            text = license_key.issue(license_key.LicenseTerms(jti=new_uuid()), state.now())
             add_license(state, Body({"license": text}, frozenset({"license"})))
         if not options.fresh:
             users.add_user(state, FIRST_USER, {state.default_organization().id: []})

@@ -84,7 +84,10 @@ def write_kubeconfig(folder: Path, server: str, **cluster: Any) -> str:
         "users": [{"name": "u", "user": {"token": "hush-hush"}}],
     }
     path = folder / "kubeconfig"
-    path.write_text(yaml.safe_dump(content))
+    # At once: others may read it while it is written anew.
+    with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as written:
+        written.write(yaml.safe_dump(content))
+    Path(written.name).rename(path)
     return str(path)
 
 

@@ -74,7 +74,7 @@ class Driven:
 
     def __init__(self, stub: Any, reference: str) -> None:
         self._stub = stub
-        self._reference = reference
+        self.reference = reference
 
     def check(self, news: Bag, olds: Bag | None = None) -> Checked:
         request = pb.CheckRequest(olds=self._struct(olds or {}), news=self._struct(news))
@@ -127,7 +127,7 @@ class Driven:
         self._call("Delete", pb.DeleteRequest(id=held.id, properties=self._struct(held.outputs)))
 
     def _struct(self, bag: Bag) -> Any:
-        return _struct({**bag, "__provider": self._reference} if bag else {})
+        return _struct({**bag, "__provider": self.reference} if bag else {})
 
     def _call(self, method: str, request: Any) -> Any:
         try:

@@ -98,7 +98,7 @@ SUBJECTS = (
         _keys,
         {
             "create": ("POST", KEYS),
-            "read": ("GET", KEYS),
+            "read": ("GET", f"{KEYS}/daemons"),
             "read-itself": ("GET", "/api/v2/provisionerkeys/*"),
             "delete": ("DELETE", f"{KEYS}/*"),
         },

@@ -4,15 +4,22 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from pulumi import dynamic
+
+from coder_stack.dynamic.daemons_connected import DaemonsConnectedProvider
+from coder_stack.dynamic.entitlements import EntitlementsProvider
+from coder_stack.dynamic.feature_gate import FeatureGateProvider
+from coder_stack.dynamic.operator_access import OperatorAccessProvider
 from coder_stack.dynamic.provisioner_key import ProvisionerKeyProvider
-from tests.provider.driver import ProviderProcess
+from tests.provider.driver import Driven, Held, ProviderProcess, provider_process
 from tests.simulation import Simulation
 
 KEYS = 100
 WORKERS = 4
 """The provider's own limit: it serves four operations at once."""
 REQUESTS = 12
-"""Of a refresh in which all is well."""
+"""Of a refresh in which all is well. A license and proxies add a list each."""
+GATE = {"feature": "external_provisioner_daemons"}
 
 
 def organizations(coderd: Simulation) -> list[str]:
@@ -41,14 +48,47 @@ def test_design_8_a_hundred_keys_in_four_organizations_cost_few_requests(
 
     with ThreadPoolExecutor(WORKERS) as pool:
         held = list(pool.map(keys.create, given))
-        created = Counter(licensed.requests())
-        licensed.forget_requests()
-        seen = list(pool.map(keys.read, held))
-        refreshed = Counter(licensed.requests())
+    created = Counter(licensed.requests())
 
     assert len({each.id for each in held}) == KEYS
     assert created.total() <= 2 * KEYS + len(where), created
-    assert all(
-        each is not None and each.inputs == was.inputs for each, was in zip(seen, held, strict=True)
-    )
+
+    daemons = process.of(DaemonsConnectedProvider())
+    others = [
+        _held(process, OperatorAccessProvider(), _access(licensed)),
+        _held(process, EntitlementsProvider(), {"connection": licensed.connection}),
+        _held(process, FeatureGateProvider(), {"connection": licensed.connection, **GATE}),
+        *((daemons, daemons.create(_daemons(licensed, each))) for each in held),
+    ]
+    licensed.forget_requests()
+    with provider_process() as refreshing, ThreadPoolExecutor(WORKERS) as pool:
+        looking = refreshing.of(ProvisionerKeyProvider())
+        rest = [(refreshing.of_reference(each.reference), was) for each, was in others]
+        done = [pool.submit(looking.read, each) for each in held]
+        done += [pool.submit(each.read, was) for each, was in rest]
+        seen = [each.result() for each in done]
+        # The preview that follows asks for nothing again.
+        for each, was in rest:
+            each.check(was.inputs, was.inputs)
+            each.diff(was, was.inputs)
+    refreshed = Counter(licensed.requests())
+
+    was = [*held, *(each for _, each in others)]
+    assert [each and each.inputs for each in seen] == [each.inputs for each in was]
     assert refreshed.total() <= REQUESTS, refreshed
+
+
+def _held(
+    process: ProviderProcess, provider: dynamic.ResourceProvider, given: dict[str, Any]
+) -> tuple[Driven, Held]:
+    driven = process.of(provider)
+    return driven, driven.create(given)
+
+
+def _access(coderd: Simulation) -> dict[str, Any]:
+    return {"connection": coderd.connection, "token": coderd.token, "wait_seconds": 5}
+
+
+def _daemons(coderd: Simulation, key: Held) -> dict[str, Any]:
+    place = {"organization": key.inputs["organization"], "key_id": key.outputs["key_id"]}
+    return {"connection": coderd.connection, **place, "minimum": 0}

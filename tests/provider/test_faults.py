@@ -50,6 +50,8 @@ class Cell:
 
         Another process creates it: Pulumi never deletes what the same run has created.
         """
+        # Without those of other cells: of a few keys, a refresh asks each for its plaintext.
+        self.coderd.state.records.provisioner_keys.clear()
         if self.operation != "create":
             self.held = self.maker.create(self.inputs)
 

@@ -49,7 +49,9 @@ class TestDelete:
 
 def test_no_secret_is_in_what_people_see(licensed: Simulation, keys: Driven, said: Said) -> None:
     held = keys.create(inputs(licensed))
-    licensed.fault("status", KEYS, status=500, count=-1, body={"message": "Internal error"})
+    licensed.fault(
+        "status", f"{KEYS}/daemons", status=500, count=-1, body={"message": "Internal error"}
+    )
     with pytest.raises(Failure) as failure:
         keys.read(held)
     keys.delete(held)

@@ -47,6 +47,30 @@ def test_an_uncaught_exception_is_shown_and_fails(program: Path) -> None:
     assert process.returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [
+        ("", 0),
+        ("sys.exit()", 0),
+        ("sys.exit('gone')", 1),
+        ("sys.exit(-1)", 255),
+        ("raise KeyboardInterrupt", -signal.SIGINT),
+    ],
+)
+def test_a_program_ends_as_with_python_after_what_it_does_at_exit(
+    program: Path, last: str, code: int
+) -> None:
+    program.write_text(
+        "import atexit, sys, threading, time\n"
+        "atexit.register(print, 'at exit', end='')\n"
+        "threading.Thread(target=lambda: (time.sleep(0.2), print('thread,', end=' '))).start()\n"
+        f"{last}\n"
+    )
+    process = started(program)
+    assert process.communicate()[0] == "thread, at exit"
+    assert process.returncode == code
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_reach_the_program(program: Path, number: signal.Signals) -> None:
     program.write_text(

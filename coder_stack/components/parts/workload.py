@@ -4,7 +4,8 @@ The pods' spec is in pod.py. Objects that only one component has are in that com
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -166,8 +167,28 @@ def pod_revision(
     changes when the Deployment, or the whole cluster, was deleted and created again.
     """
     parts: list[pulumi.Input[Any]] = [template, replicas, uid_of(deployment), coderd_image]
-    text = pulumi.Output.json_dumps(parts, default=vars, sort_keys=True)
-    return text.apply(lambda known: hashlib.sha256(known.encode()).hexdigest()[:16])
+    return _text_of(parts).apply(lambda text: hashlib.sha256(text.encode()).hexdigest()[:16])
+
+
+def _text_of(parts: list[pulumi.Input[Any]]) -> pulumi.Output[str]:
+    """Return them as JSON once their Outputs are known.
+
+    `Output.json_dumps` makes an Output of every value first, which are most of all in a stack.
+    """
+    outputs = list[Any]()
+
+    def dumps(of_output: Callable[[Any], object]) -> str:
+        def default(value: object) -> object:
+            return of_output(value) if isinstance(value, pulumi.Output) else vars(value)
+
+        return json.dumps(parts, default=default, sort_keys=True)
+
+    def filled(known: Sequence[Any]) -> str:
+        values = iter(known)  # in the order in which the Outputs were met, the same both times
+        return dumps(lambda _: next(values))
+
+    dumps(outputs.append)
+    return pulumi.Output.all(*outputs).apply(filled)
 
 
 def ready_replicas(deployment: apps.v1.Deployment) -> pulumi.Output[int]:

@@ -12,6 +12,7 @@ from coder_stack.coderd.errors import CoderdError, NotFound
 from coder_stack.coderd.models import KeyRecord, OrganizationRecord
 from coder_stack.console import warn
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState
+from coder_stack.dynamic.key.listing import listed_keys
 from coder_stack.dynamic.runtime.cache import ListCache
 from coder_stack.dynamic.runtime.props import Problem
 from coder_stack.dynamic.runtime.session import Session
@@ -66,7 +67,7 @@ def locate(session: Session, known: KeyState, opened: Callable[[], KeyRecord | N
     unseen: NotFound | None = None
     for place in _places(known, opened):
         try:
-            keys = session.cached(f"keys/{place}", lambda c, place=place: c.provisioner_keys(place))
+            keys = listed_keys(session, place)
         except NotFound as error:
             unseen = error
             continue

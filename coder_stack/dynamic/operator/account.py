@@ -90,7 +90,7 @@ def check_given_token(session: Session, *, new: bool) -> tuple[SecretStr | None,
         warn(f"{error.reason}: operator access, check: {error}")
         return None, []
     try:
-        refuse_unless_owner(session.peek(Coderd.user))
+        refuse_unless_owner(session.peek_cached(session.user_key, Coderd.user))
     except (NotAccepted, ForbiddenByRole, InvalidConnection) as error:
         return token, [Problem("", f"{error.reason}: {error}")]
     except CoderdError:

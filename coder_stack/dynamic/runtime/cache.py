@@ -1,7 +1,7 @@
-"""A cache of lists, so that many concurrent reads cost one request.
+"""A cache of lists and other answers, so that many concurrent reads cost one request.
 
 An entry lives as long as reads keep asking for it, a minute at most, so that the refresh of a large
-stack costs one request per list. It is dropped when this process changes anything in coderd. Do not
+stack costs one request for each. It is dropped when this process changes anything in coderd. Do not
 decide a deletion by it.
 """
 

@@ -121,7 +121,7 @@ def _with_live_deployment(news: Props, session: Session) -> Props:
     if not pulumi.contains_unknowns(news.get("deployment_id")):
         return news
     try:
-        build = session.cached("build", lambda _: session.peek(Coderd.build_info))
+        build = session.peek_cached("build", Coderd.build_info)
     except CoderdError:
         return news
     return {**news, "deployment_id": str(build.deployment_id)}

@@ -4,6 +4,7 @@ All operations on one connection share a client with its sockets, cached lists a
 Which token they use is decided in credentials.py.
 """
 
+import hashlib
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -117,6 +118,12 @@ class Session:
             return None
 
     @property
+    def user_key(self) -> str:
+        """Name the cached answer to whose token this is; another token has another one."""
+        token = self.token.get_secret_value() if self.token else ""
+        return f"user/{hashlib.sha256(token.encode()).hexdigest()}"
+
+    @property
     def fail_fast(self) -> Coderd:
         """Return a client that waits five seconds at most, for one attempt of many."""
         return self.coderd.with_deadline(FAIL_FAST_SECONDS)
@@ -179,8 +186,12 @@ class Session:
             self.shared.lists.forget()
 
     def cached(self, key: str, fetch: Callable[[Coderd], T]) -> T:
-        """Return a list that concurrent reads share; `key` names it: `keys/<organization>`."""
+        """Return an answer that concurrent reads share, by its name: `daemons/<organization>`."""
         return self.shared.lists.get(key, lambda: fetch(self.coderd))
+
+    def peek_cached(self, key: str, fetch: Callable[[Coderd], T]) -> T:
+        """Return such an answer in `check` or `diff`, which a read may have got a moment ago."""
+        return self.shared.lists.get(key, lambda: self.peek(fetch))
 
 
 class Sessions:

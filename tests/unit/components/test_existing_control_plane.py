@@ -41,7 +41,7 @@ def built(recorder: Recorder, wanted: Settings, **options: Any) -> dict[str, Any
             "image": plane.image,
             "phase": plane.phase,
             "conditions": stack.conditions,
-            "summary": stack.summary("provisioner/eu", stack.provisioners[0].summary),
+            "provisioners": stack.details["provisioners"],
         }
 
     return render(build)
@@ -144,8 +144,8 @@ def test_M1_daemons_in_another_cluster_connect_to_the_access_url(recorder: Recor
 def test_M2_nothing_is_taken_for_true_of_a_cluster_that_is_left_out(recorder: Recorder) -> None:
     wanted = settings({"accessUrl": URL}, **SYDNEY)
     known = built(recorder, wanted, left_out=["sydney"])
-    assert known["summary"]["leftOut"] == "sydney"
-    assert known["summary"]["daemons"] is None
+    assert known["provisioners"][0]["leftOut"] == "sydney"
+    assert known["provisioners"][0]["daemons"] is None
     far = [each for each in known["conditions"] if each["component"] == "provisioner/eu"]
     assert far
     assert {(each["status"], each["reason"]) for each in far} == {("Unknown", "ClusterLeftOut")}
@@ -153,5 +153,5 @@ def test_M2_nothing_is_taken_for_true_of_a_cluster_that_is_left_out(recorder: Re
 
     recorder.resources.clear()
     known = built(recorder, wanted)
-    assert "leftOut" not in known["summary"]
+    assert "leftOut" not in known["provisioners"][0]
     assert "ClusterLeftOut" not in {each["reason"] for each in known["conditions"]}

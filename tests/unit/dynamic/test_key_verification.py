@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.dynamic.key.inputs import KeyState, facts_of
-from coder_stack.dynamic.key.verification import TURNS, is_its_turn, is_suspect
+from coder_stack.dynamic.key.verification import FEW, TURNS, is_its_turn, is_suspect
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 SOME_HOUR = 500_123
@@ -34,7 +34,7 @@ def verified(keys: list[KeyRecord], hour: int) -> set[str]:
 
 
 class TestTurn:
-    @pytest.mark.parametrize("count", [1, 25, 100, 150])
+    @pytest.mark.parametrize("count", [4, 25, 100, 150])
     @pytest.mark.parametrize("every", [1, 2, 6, 12, 24, 168])
     def test_K3_each_key_is_verified_once_in_as_many_refreshes_as_there_are_turns(
         self, count: int, every: int
@@ -43,6 +43,10 @@ class TestTurn:
         keys = listed(count)
         turns = [verified(keys, SOME_HOUR + every * n) for n in range(TURNS)]
         assert sorted(name for turn in turns for name in turn) == sorted(key.name for key in keys)
+
+    def test_K3_of_a_few_keys_each_refresh_verifies_all(self) -> None:
+        for hour in range(TURNS):
+            assert len(verified(listed(FEW), hour)) == FEW
 
     def test_design_8_a_refresh_verifies_a_small_share_of_many_keys(self) -> None:
         for count in (25, 100, 150):

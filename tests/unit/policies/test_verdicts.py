@@ -178,8 +178,9 @@ def test_P1_a_provisioner_has_no_rights_on_the_whole_cluster(kind: str) -> None:
     binding = compliant.cluster_object(
         f"rbac.authorization.k8s.io/v1:{kind}", roleRef={"kind": "ClusterRole", "name": "edit"}
     )
-    binding.parents = compliant.PROVISIONER
-    assert judge("provisioner-rights", it(binding)).messages
+    for parents in (compliant.PROVISIONER, ("coder-stack:index:ProvisionerAccount",)):
+        binding.parents = parents
+        assert judge("provisioner-rights", it(binding)).messages
     binding.parents = ("somebody:index:Else",)
     assert not judge("provisioner-rights", it(binding)).messages
 

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from sandbox.coderd.server import Options, serving
+from tests.simulation import NO_TLS
 
 KEYS = "/api/v2/organizations/default/provisionerkeys"
 
@@ -42,6 +43,6 @@ class Simulation:
 def running(state: Path | None = None, **options: Any) -> Iterator[Simulation]:
     with (
         serving(Options(state=state, **options)) as hello,
-        httpx.Client(base_url=hello.url, timeout=10) as http,
+        httpx.Client(base_url=hello.url, timeout=10, verify=NO_TLS) as http,
     ):
         yield Simulation(http, hello.token or "")
