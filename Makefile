@@ -65,7 +65,7 @@ flapping: $(DEV) ## Count a watcher's engine runs and notices while every repair
 test: export PYTHONDONTWRITEBYTECODE =
 test: check ## Install the tools, then run all tests
 	@$(BIN)/coder-stack doctor --install-all
-	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup --durations=20
+	@$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder --durations=20
 
 .PHONY: check
 check: $(DEV) ## Check format, lint rules, types and the import contract

@@ -27,6 +27,8 @@ from tests.simulation import simulated
 
 _FOLDER = RUN_FOLDER
 _OWNER = "CODER_STACK_TEST_RUN_PID"
+# Minutes each, on one worker: whatever begins last is waited for by all others.
+_LONGEST = ("tests/engine/test_crashes.py", "tests/contract/", "tests/engine/test_clusters.py")
 
 
 # The same examples on every run, however slow the machine. To look further:
@@ -47,9 +49,23 @@ def pytest_configure(config: pytest.Config) -> None:
     # Pulumi ends each of its plugins with an interrupt, and waits five seconds for a deaf one.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The engine and most servers end before tidying up their memory pays. The limit bounds those
+    # that live long.
+    os.environ.setdefault("GOGC", "400")
+    os.environ.setdefault("GOMEMLIMIT", "1GiB")
     if not _is_worker(config):
         os.environ[_FOLDER] = tempfile.mkdtemp(prefix="coder-stack-test-")
         os.environ[_OWNER] = str(os.getpid())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, then with what stays on one worker."""
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    turns = (turn for turn, path in enumerate(_LONGEST) if item.nodeid.startswith(path))
+    return next(turns, len(_LONGEST) + (item.get_closest_marker("xdist_group") is None))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -87,7 +103,7 @@ def extended_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clust
 
 @pytest.fixture(scope="session")
 def mortal_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
-    """One whose API server may be killed; mark: xdist_group("mortal")."""
+    """One whose API server may be killed; one for each worker, so a file's tests are a group."""
     with _own_cluster(tmp_path_factory.mktemp("mortal")) as mortal:
         yield mortal
 

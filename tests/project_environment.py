@@ -16,16 +16,21 @@ from sandbox.paths import CHECKOUT
 from tests import warm_python
 
 
-def lay_environment(folder: Path) -> None:
+def lay_environment(folder: Path, *, commands: bool = False) -> None:
     """Lay out a virtual environment like the checkout's, with a ready answer to `pip list`.
 
-    Programs, dynamic providers and the plugin's stand-in start as tests/warm_python says.
+    Programs, dynamic providers and the plugin's stand-in start as tests/warm_python says. With
+    `commands` it also has the checkout's commands, and is as ready as that for `make`.
     """
     environment = CHECKOUT / ".venv"
-    folder.mkdir()
-    for name in ("lib", "pyvenv.cfg"):
+    (folder / "bin").mkdir(parents=True)
+    names = ["lib", "pyvenv.cfg"]
+    if commands:
+        found = (each for each in (environment / "bin").iterdir() if each.is_file())
+        names += [f"bin/{each.name}" for each in found if not each.name.startswith("python")]
+        names += [each.name for each in environment.glob(".ready*")]
+    for name in names:
         (folder / name).symlink_to(environment / name)
-    (folder / "bin").mkdir()
     listed = folder / "packages.json"
     listed.write_text(_packages())
     real = shlex.quote(str(environment / "bin" / "python"))

@@ -1,7 +1,8 @@
 """What many provisioners cost, beside a program that does nothing with as many resources.
 
 Each figure is a ratio within this run. The table is printed, and appended to `bench.md` in the
-cache. `BENCH_SIZES=10,50` measures fewer.
+cache. `BENCH_SIZES=10,50` measures fewer. The provisioners share an account, as docs/size.md
+advises for many; with `BENCH_ACCOUNTS=own` each has its own.
 """
 
 import os
@@ -28,6 +29,7 @@ from tests.engine_project import Project
 from tests.simulation import simulated
 
 SIZES = [int(each) for each in os.environ.get("BENCH_SIZES", "10,50,150").split(",")]
+_SHARED = os.environ.get("BENCH_ACCOUNTS", "shared") == "shared"
 _LOOKS = 3
 
 
@@ -139,7 +141,8 @@ def _stack(engine: Engine, cluster: Cluster, folder: Path) -> Generator[Deployed
 
 def _provisioner(number: int, tag: str) -> dict[str, Any]:
     changed = {"changed": tag} if number == 0 else {}
-    return {"name": f"p{number}", "key": {"tags": {"number": str(number), **changed}}}
+    shared = {"account": "shared"} if _SHARED else {}
+    return {"name": f"p{number}", "key": {"tags": {"number": str(number), **changed}}, **shared}
 
 
 def _state(ours: Project, floor: Project, size: int) -> str:
@@ -161,7 +164,8 @@ def _table(columns: list[Column], engine: Engine) -> str:
     head = ["ours / floor", *(f"{each.size} provisioners" for each in columns)]
     lines = [head, ["---"] * len(head), *rows]
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    about = f"{when}, {os.cpu_count()} cores, Kubernetes plugin: {engine.plugin.source}"
+    accounts = "one account for all" if _SHARED else "an account for each"
+    about = f"{when}, {os.cpu_count()} cores, {accounts}, Kubernetes plugin: {engine.plugin.source}"
     return "\n".join([about, "", *(f"| {' | '.join(line)} |" for line in lines), ""])
 
 

@@ -180,25 +180,31 @@ def test_a_remembered_port_that_somebody_took_is_replaced(
 def test_ports_lost_between_choice_and_start_are_chosen_again(
     paths: SandboxPaths, programs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    to_be_lost = ["etcd", "api", "kwok", "network"]
+    to_be_lost = {"etcd": "etcd", "kube-apiserver": "api", "kwok": "kwok", "pods": "network"}
     said: list[str] = []
     save = ports.save
+
+    def losers() -> list[str]:
+        again = [line for line in said if line.startswith("starting again on other ports: ")]
+        return [line.split(": ")[1].split()[0] for line in again]
+
     with ExitStack() as thieves:
 
         def record_and_lose(folder: Path, chosen: ports.Ports) -> None:
             save(folder, chosen)
-            if to_be_lost:
+            # Other tests may take a port as well: what is lost here is lost until it is noticed.
+            for noticed in losers()[-1:]:
+                to_be_lost.pop(noticed, None)
+            for port in list(to_be_lost.values())[:1]:
                 thief = thieves.enter_context(socket.socket())
                 thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                thief.bind(("127.0.0.1", getattr(chosen, to_be_lost.pop(0))))
+                thief.bind(("127.0.0.1", getattr(chosen, port)))
                 thief.listen()
 
         monkeypatch.setattr(ports, "save", record_and_lose)
         cluster.up(paths, programs, say=said.append, with_pods=True)
         assert cluster.status(paths).ready
-    again = [line for line in said if line.startswith("starting again on other ports: ")]
-    losers = [line.split(": ")[1].split()[0] for line in again]
-    assert losers == ["etcd", "kube-apiserver", "kwok", "pods"]
+    assert {"etcd", "kube-apiserver", "kwok", "pods"} == set(losers())
 
 
 def test_the_users_own_kubeconfig_is_never_looked_at(

@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox.paths import CHECKOUT
 from tests.engine.starting import copy_checkout
+from tests.project_environment import lay_environment
 
 
 class Clone:
@@ -19,6 +20,15 @@ class Clone:
         copy_checkout(folder)
         (folder / ".venv").symlink_to(CHECKOUT / ".venv")
 
+    def start_python_warm(self) -> None:
+        """Let Pulumi start the clone's programs and providers as in other tests.
+
+        They import the checkout's modules, so the clone's have to be the same.
+        """
+        environment = self.folder / ".venv"
+        environment.unlink()
+        lay_environment(environment, commands=True)
+
     def run(
         self, *arguments: str, stdin: str | None = None, **variables: str
     ) -> subprocess.CompletedProcess[str]:
@@ -27,7 +37,9 @@ class Clone:
         environment = {k: v for k, v in os.environ.items() if k not in unset}
         environment |= {"PYTHONPATH": str(self.folder), **variables}
         return subprocess.run(
-            [sys.executable, "-m", "coder_stack.cli", *arguments],
+            # As the clone's own Python, which the commands that it starts find on PATH.
+            [str(self.folder / ".venv" / "bin" / "python"), "-m", "coder_stack.cli", *arguments],
+            executable=sys.executable,
             cwd=self.folder,
             env=environment,
             input=stdin,
@@ -47,8 +59,8 @@ class Clone:
         assert up.returncode == 0, up.stderr
 
     def conditions(self, stack: str = "sandbox", **variables: str) -> set[tuple[str, str, str]]:
-        """Component, condition and status, as the stack exports them."""
-        outputs = ["pulumi", "stack", "output", "conditions", "--json", "--stack", stack]
+        """Component, condition and status, as the stack has them on record."""
+        outputs = ["coder-stack", "outputs", "conditions", "--stack", stack]
         shown = self.execute(*outputs, **variables)
         assert shown.returncode == 0, shown.stderr
         return {(c["component"], c["type"], c["status"]) for c in json.loads(shown.stdout)}

@@ -3,12 +3,15 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox.cluster import stop_after_process
 from sandbox.paths import SandboxPaths
 from tests.engine.clone import Clone
+from tests.engine.drifting import Drifting
+from tests.engine.watching import hearing
 from tests.processes import processes_in
 
 
@@ -16,6 +19,13 @@ from tests.processes import processes_in
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A coderd that does not answer is given up on within seconds, as whoever tests it wants."""
     monkeypatch.setenv("CODER_STACK_DEADLINE", "5")
+
+
+@pytest.fixture
+def heard(stack: Drifting) -> Iterator[list[dict[str, Any]]]:
+    """What the stack's webhook is told."""
+    with hearing(stack) as heard:
+        yield heard
 
 
 @pytest.fixture

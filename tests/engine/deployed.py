@@ -41,7 +41,7 @@ class Deployed(Operated):
         """Status and reason."""
         (found,) = [
             each
-            for each in self.project.outputs()["conditions"]
+            for each in self.project.details()["conditions"]
             if (each["component"], each["type"]) == (component, kind)
         ]
         return found["status"], found["reason"]
@@ -50,7 +50,7 @@ class Deployed(Operated):
         """Conditions that do not hold, as `provisioner/eu DaemonsConnected TooFew`."""
         return [
             f"{each['component']} {each['type']} {each['reason']}"
-            for each in self.project.outputs()["conditions"]
+            for each in self.project.details()["conditions"]
             if each["status"] != "True"
         ]
 

@@ -149,6 +149,18 @@ def lock(project: Project) -> Path:
 class Drifting(Operated):
     """The deployed stack, with commands that look for drift."""
 
+    def begin(self, keys: tuple[str, ...], proxies: tuple[str, ...] = ()) -> None:
+        """Configure it and deploy it without drift."""
+        self.set_config(
+            url=self.coderd.url,
+            kubeconfig=str(self.project.cluster.kubeconfig),
+            keys=json.dumps(keys),
+            proxies=json.dumps(proxies),
+        )
+        self.give("token", self.coderd.token)
+        self.give("jwt", license_text())
+        self.up()
+
     def command(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return command(self, *words, **environment)
 
@@ -186,16 +198,8 @@ def drifting(
     """Deploy the stack without drift; at the end, check that it leaked nothing."""
     project = Project.create(engine, cluster, folder, PROGRAM)
     stack = Drifting(project, coderd)
-    stack.set_config(
-        url=coderd.url,
-        kubeconfig=str(cluster.kubeconfig),
-        keys=json.dumps(keys),
-        proxies=json.dumps(proxies),
-    )
-    stack.give("token", coderd.token)
-    stack.give("jwt", license_text())
     try:
-        stack.up()
+        stack.begin(keys, proxies)
         yield stack
         stack.assert_nothing_leaked()
     finally:

@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from coder_stack.components.parts.reconcile_pod import PROJECT
+from sandbox.engine import Engine
 from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed
 
@@ -36,6 +37,12 @@ class Pod:
     stack: Deployed
     root: Path
     path: str
+
+    @classmethod
+    def of(cls, stack: Deployed, folder: Path, engine: Engine) -> "Pod":
+        """Return the pod; its Python is the project's, as the program is."""
+        python = stack.project.folder / ".venv" / "bin"
+        return cls(stack, folder / "pod", f"{python}{os.pathsep}{engine.path(os.defpath)}")
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run the job's command, or else this one, as in a new pod."""

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi import automation as auto
 from pulumi.automation.errors import CommandError
 
 from sandbox.engine import Engine
 from tests.engine_outcome import Outcome
-from tests.engine_project import PROJECT, Project
+from tests.engine_project import Project
 from tests.simulation import Simulation, simulated
 
 PROGRAM = """
@@ -77,14 +76,14 @@ class Operated:
     def set_config(self, **settings: str) -> None:
         """Set parts of the stack's config; the rest stays."""
         for key, value in settings.items():
-            self.project.stack.set_config(f"{PROJECT}:{key}", auto.ConfigValue(value))
+            self.project.set_config(key, value)
 
     def give(self, key: str, value: str) -> None:
         """Set a secret of the stack's config."""
         self.secrets.add(value)
         if key == "token":
             self.project.forget_password()
-        self.project.stack.set_config(f"{PROJECT}:{key}", auto.ConfigValue(value, secret=True))
+        self.project.set_config(key, value, secret=True)
 
     def up(self, *, refresh: bool = False) -> Outcome:
         return self._keep(lambda: self.project.up(refresh=refresh))

@@ -26,6 +26,7 @@ def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed
         deployed(engine, cluster, coderd, tmp_path) as stack,
     ):
         stack.configure(access={"url": coderd.url, "username": "ann", "email": EMAIL})
+        stack.project.pulumi("stack", "select")
         yield stack
 
 

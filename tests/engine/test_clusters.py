@@ -1,8 +1,6 @@
 """One stack in two clusters, on two real API servers; and what one that is away leaves of it."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,56 +8,16 @@ import pytest
 
 from coder_stack.left_out import VARIABLE, engine_options
 from sandbox.engine import Engine
-from sandbox.pods import simulate_pods
 from tests.cluster_access import Cluster, OwnCluster
-from tests.engine.deployed import Deployed, deployed
-from tests.engine.drifting import coder_stack
-from tests.simulation import license_text, simulated
+from tests.engine.two_clusters import Two, two_clusters
+from tests.simulation import simulated
 from tests.waiting import eventually
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.xdist_group("mortal"),
+    pytest.mark.xdist_group("clusters"),
     pytest.mark.usefixtures("impatient"),
 ]
-SYDNEY: dict[str, Any] = {
-    "name": "sydney",
-    "cluster": "sydney",
-    "accessUrl": "https://sydney.example.com",
-}
-
-
-@dataclass
-class Two:
-    """A stack in two clusters: `far` is the one that the config calls sydney."""
-
-    stack: Deployed
-    far: OwnCluster
-
-    def command(self, *words: str) -> tuple[int, dict[str, Any]]:
-        """Exit code and report of `coder-stack`."""
-        done = coder_stack(
-            self.stack.project, *words, "--stack", self.stack.project.stack.name, "--json", "-"
-        )
-        assert done.stdout, done.stderr
-        return done.returncode, json.loads(done.stdout)
-
-    def env(self, cluster: Cluster, deployment: str) -> dict[str, str]:
-        """The plain environment of a Deployment's container."""
-        found = cluster.get(self.stack.project.path("deployments", deployment))
-        assert found is not None
-        (container,) = found["spec"]["template"]["spec"]["containers"]
-        return {each["name"]: each["value"] for each in container["env"] if "value" in each}
-
-    def objects(self, cluster: Cluster) -> set[str]:
-        """The stack's own objects, as `Deployment au-provisioner`."""
-        kinds = ("deployments", "secrets", "services", "roles", "serviceaccounts")
-        found = {
-            f"{kind} {name}"
-            for kind in kinds
-            for name in cluster.names(self.stack.project.path(kind))
-        }
-        return found - {"serviceaccounts default"}
 
 
 @pytest.fixture
@@ -67,26 +25,13 @@ def two(
     engine: Engine, cluster: Cluster, mortal_cluster: OwnCluster, tmp_path: Path
 ) -> Iterator[Two]:
     """Deployed, with a provisioner in each cluster and the proxy in the other one."""
-    far = mortal_cluster
-    far.wait()
-    with simulated(licensed=True) as coderd:
-        settings: dict[str, Any] = {
-            "controlPlane": {"accessUrl": coderd.url},
-            "clusters": {"sydney": {"kubeconfig": str(far.kubeconfig)}},
-            "provisioners": [{"name": "eu"}, {"name": "au", "cluster": "sydney"}],
-            "proxies": [SYDNEY],
-        }
-        with deployed(engine, cluster, coderd, tmp_path, **settings) as stack:
-            # The same name in both clusters.
-            namespace = f"/api/v1/namespaces/{stack.project.namespace}"
-            far.create("/api/v1/namespaces", {"metadata": {"name": stack.project.namespace}})
-            stack.give("token", coderd.token)
-            stack.give("licenseJwt", license_text())
-            with simulate_pods(far.kubeconfig, stack.project.namespace, coderd.url):
-                stack.up()
-                yield Two(stack, far)
-                far.wait()
-            far.delete(namespace)
+    with (
+        simulated(licensed=True) as coderd,
+        two_clusters(engine, cluster, mortal_cluster, coderd, tmp_path) as two,
+    ):
+        two.stack.give("token", coderd.token)
+        two.stack.up()
+        yield two
 
 
 def test_M1_each_part_is_in_its_cluster_and_is_repaired_there(two: Two) -> None:

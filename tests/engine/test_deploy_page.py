@@ -61,6 +61,7 @@ class Reader:
 
 @pytest.fixture
 def reader(clone: Clone) -> Reader:
+    clone.start_python_warm()
     clone.start()
     return Reader(clone)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi.automation import ConfigValue
 
 from coder_stack.operate.report.model import Report
 from sandbox.engine import Engine
@@ -165,7 +164,7 @@ def test_U1_entitlements_that_cannot_be_read_are_unknown_not_lost(small: Driftin
 def test_D2_what_only_the_config_asks_for_is_told_apart_from_what_somebody_did(
     small: Drifting,
 ) -> None:
-    small.project.stack.set_config("coder-stack:keys", ConfigValue('["us"]'))
+    small.set_config(keys='["us"]')
     code, report = small.report("drift")
     assert code == 2
     found = by_name(report)

@@ -55,7 +55,7 @@ def lasting(outputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_D1_D2_nothing_is_to_be_changed(stack: Deployed) -> None:
-    before, outputs = identities(stack), lasting(stack.project.outputs())
+    before, outputs = identities(stack), lasting(stack.project.details())
     stack.coderd.forget_requests()
 
     assert stack.preview().changes == []
@@ -65,9 +65,10 @@ def test_D1_D2_nothing_is_to_be_changed(stack: Deployed) -> None:
     assert stack.preview(refresh=True).changes == []
 
     assert identities(stack) == before
-    now = lasting(stack.project.outputs())
+    now = lasting(stack.project.details())
     assert {name: now[name] for name in outputs} == outputs
-    assert now.keys() - outputs.keys() == {"accessUrl", "admin", "adminPassword"}, "new outputs"
+    new = {"accessUrl", "admin", "adminPassword", "organizations"}
+    assert now.keys() - outputs.keys() == new
     asked = stack.coderd.requests(path="/api/v2")
     ours = [each for each in asked if "/workspaceproxies/me/" not in each]  # not the proxy's own
     assert {each.split(" ")[0] for each in ours} == {"GET"}

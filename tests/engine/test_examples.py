@@ -48,7 +48,7 @@ def far(request: pytest.FixtureRequest, example: Path) -> OwnCluster | None:
 
 def on_its_cluster(example: Path) -> Any:
     """An API server of its own is started by one worker only."""
-    groups = {"extended": WITH_DATABASE, "mortal": IN_TWO_CLUSTERS}
+    groups = {"extended": WITH_DATABASE, "clusters": IN_TWO_CLUSTERS}
     marks = [pytest.mark.xdist_group(name) for name, used in groups.items() if example in used]
     return pytest.param(example, marks=marks, id=example.stem)
 

@@ -105,7 +105,7 @@ def test_W2_where_coderd_does_not_reach_the_proxy_its_own_words_are_shown(stack:
     stack.refresh()
 
     words = f'request to proxy failed: Get "{row.url}/healthz-report": {row.unreachable}'
-    outputs = stack.project.outputs()
+    outputs = stack.project.details()
     assert stack.unmet() == ["proxy/sydney ProxyHealthy Unreachable", "stack Ready Unreachable"]
     (condition,) = [each for each in outputs["conditions"] if each["type"] == "ProxyHealthy"]
     assert condition["message"] == f"Coderd reports the proxy as unreachable: {words}"

@@ -137,6 +137,7 @@ def test_F7_an_interrupted_look_ends_at_once_and_says_so(held: Held, tmp_path: P
 def test_F7_an_interrupted_deployment_of_the_sandbox_leaves_no_lock_and_continues(
     clone: Clone, tmp_path: Path
 ) -> None:
+    clone.start_python_warm()
     assert clone.run("sandbox", "up").returncode == 0
     environment = {"PYTHONPATH": str(clone.folder), "CODER_STACK_KUBECONFIG": ""}
     run = Running(tmp_path / "said", clone.folder, environment, "sandbox", "deploy")

@@ -44,7 +44,7 @@ def test_O1_D2_it_is_created_first_and_its_drift_is_named_and_repaired_by_uuid(
     assert stack.unmet() == []
     assert stack.condition("organization/research", "OrganizationReady") == ("True", "Created")
     before = living(stack)
-    assert stack.project.outputs()["organizations"] == [
+    assert stack.project.details()["organizations"] == [
         {"name": "research", "id": before["research"]}
     ]
     (key,) = stack.key_records("research")

@@ -138,7 +138,7 @@ def test_U1_a_refresh_that_gets_no_answer_changes_nothing(stack: Operated) -> No
     before = stack.resources()["key"]["outputs"]
     for status in (401, 403, 404, 429, 500, 503):
         headers = {"Retry-After": "60"}
-        stack.coderd.fault("status", KEYS, status=status, count=-1, headers=headers)
+        stack.coderd.fault("status", f"{KEYS}/daemons", status=status, count=-1, headers=headers)
         said = stack.failure(lambda: stack.up(refresh=True))
         stack.coderd.peace()
         assert 'provisioner key "fleet-' in said

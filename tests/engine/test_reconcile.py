@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi.automation import ConfigValue
 
 from coder_stack.operate.engine.events import EngineRun
 from coder_stack.operate.engine.pulumi import Project as EngineProject
@@ -132,7 +131,7 @@ def test_D3_what_gets_worse_after_the_look_does_not_go_beyond_the_limits(
 
 def test_D3_limits_and_locks_are_kept(stack: Drifting) -> None:
     """Two keys that the config no longer has would be deleted, with their Secrets."""
-    stack.project.stack.set_config("coder-stack:keys", ConfigValue("[]"))
+    stack.set_config(keys="[]")
     stack.rules(maxDeletes=1)
     before = stack.files()
 

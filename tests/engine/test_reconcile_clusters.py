@@ -18,7 +18,7 @@ from tests.simulation import license_text, simulated
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.xdist_group("mortal"),
+    pytest.mark.xdist_group("clusters"),
     pytest.mark.usefixtures("impatient"),
 ]
 FILE = "kubeconfigs/sydney.yaml"
@@ -135,7 +135,7 @@ def test_M5_the_job_repairs_both_clusters_with_its_own_account_in_each(
     assert not may(stack, far, "get", "batch", "cronjobs")
     assert not may(stack, far, "get", "", "configmaps")
 
-    pod = Pod(stack, tmp_path / "pod", engine.path(os.defpath))
+    pod = Pod.of(stack, tmp_path, engine)
     name = stack.project.stack.name
     drift = pod.run("coder-stack", "drift", "--stack", name, "--json", "-")
     assert drift.returncode == 0, drift.stdout + drift.stderr
@@ -172,7 +172,7 @@ def test_M5_a_cluster_that_is_only_a_context_is_found_in_the_pod_too(
 ) -> None:
     bring_job(stack, mortal_cluster)
     mortal_cluster.delete(stack.project.path("secrets", "au-provisioner-key"))
-    done = Pod(stack, tmp_path / "pod", engine.path(os.defpath)).run()
+    done = Pod.of(stack, tmp_path, engine).run()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 resource repaired" in done.stdout, "and no provider differs"
     assert "au-provisioner-key" in mortal_cluster.names(stack.project.path("secrets"))

@@ -3,7 +3,6 @@
 One of a stack in several clusters is in test_reconcile_clusters.py.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -107,7 +106,7 @@ def test_D4_N1_job_and_watcher_repair_with_their_own_rights_and_write_nowhere_el
     stack.coderd.state.refresh_entitlements()
     before = files(stack.project.folder)
 
-    done = Pod(stack, tmp_path / "pod", engine.path(os.defpath)).run()
+    done = Pod.of(stack, tmp_path, engine).run()
 
     assert done.returncode == 0, done.stdout + done.stderr
     deployment = cluster.get(path("deployments", "coder"))
@@ -120,8 +119,11 @@ def test_D4_N1_job_and_watcher_repair_with_their_own_rights_and_write_nowhere_el
 
     stack.configure(reconcileJob={**JOB, "mode": "watch"})
     stack.up()
+    restarted = {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}
+    restart = {"spec": {"template": {"metadata": {"annotations": restarted}}}}
+    cluster.patch(path("deployments", "coder-reconcile"), restart, manager="kubectl-rollout")
     cluster.delete(path("rolebindings", "eu-provisioner"))
-    watched = Pod(stack, tmp_path / "pod", engine.path(os.defpath)).run(
+    watched = Pod.of(stack, tmp_path, engine).run(
         *("sh", "-c", UNTIL_CHECKED, "coder-stack", "watch", "--stack", stack.project.stack.name),
         *("--repair", "--listen", "127.0.0.1:0"),
     )
@@ -129,6 +131,9 @@ def test_D4_N1_job_and_watcher_repair_with_their_own_rights_and_write_nowhere_el
     assert "no lock is left" in watched.stderr
     assert "no Lease could be written" not in watched.stderr
     assert "eu-provisioner" in cluster.names(path("rolebindings"))
+    watcher = cluster.get(path("deployments", "coder-reconcile"))
+    assert watcher is not None
+    assert watcher["spec"]["template"]["metadata"]["annotations"] == restarted, "not undone"
     events = cluster.get(path("events"))
     assert events is not None
     assert "DriftRepaired" in {each["reason"] for each in events["items"]}, "with its own rights"

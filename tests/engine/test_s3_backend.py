@@ -2,31 +2,18 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from sandbox.engine import Engine
-from sandbox.paths import SandboxPaths
 from tests.engine.drifting import command
 from tests.engine.operated import PROGRAM, Operated
 from tests.engine_project import PROJECT, Project
-from tests.s3 import CREDENTIALS, Bucket, bucket
+from tests.s3 import Bucket, OnS3, bucket
 from tests.simulation import license_text, simulated
 
 pytestmark = pytest.mark.engine
-
-
-@dataclass(frozen=True)
-class OnS3(Engine):
-    """The same engine, with its backend in a bucket."""
-
-    bucket: Bucket
-
-    def variables(self, home: SandboxPaths, path_before: str) -> dict[str, str]:
-        usual = super().variables(home, path_before)
-        return {**usual, **CREDENTIALS, "PULUMI_BACKEND_URL": self.bucket.url}
 
 
 @pytest.fixture
@@ -38,9 +25,8 @@ def state() -> Iterator[Bucket]:
 @pytest.fixture
 def stack(engine: Engine, state: Bucket, tmp_path: Path) -> Iterator[Operated]:
     """Operator access and a license, up."""
-    on_s3 = OnS3(engine.pulumi, engine.plugin, engine.kubectl, state)
     with simulated() as coderd:
-        project = Project.create(on_s3, None, tmp_path, PROGRAM)
+        project = Project.create(OnS3.of(engine, state), None, tmp_path, PROGRAM)
         stack = Operated(project, coderd)
         stack.set_config(url=coderd.url)
         stack.give("token", coderd.token)

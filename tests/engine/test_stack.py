@@ -35,33 +35,45 @@ def stack(engine: Engine, cluster: Cluster, tmp_path: Path) -> Iterator[Deployed
 
 def test_S1_CP2_E1_L8_the_outputs_say_how_the_stack_is(stack: Deployed) -> None:
     stack.up()
-    outputs = stack.project.outputs()
+    outputs, details = stack.project.outputs(), stack.project.details()
     state = stack.coderd.state
     assert (outputs["phase"], outputs["ready"], outputs["tier"]) == ("Ready", "True", "premium")
     assert outputs["deploymentId"] == state.records.deployment_id
     assert outputs["version"] == state.flags.version
     assert outputs["license"]["applied"] is True
     assert outputs["license"]["licenseExpires"] < outputs["license"]["exp"]
-    assert outputs["entitlements"]["workspace_proxy"]["entitlement"] == "entitled"
-    assert all(need["entitled"] for need in outputs["needs"])
-    assert {need["feature"] for need in outputs["needs"]} == {
+    assert details["entitlements"]["workspace_proxy"]["entitlement"] == "entitled"
+    assert all(need["entitled"] for need in details["needs"])
+    assert {need["feature"] for need in details["needs"]} == {
         "external_provisioner_daemons",
         "multiple_organizations",
         "workspace_proxy",
     }
-    by_name = {each["name"]: each for each in outputs["provisioners"]}
+    by_name = {each["name"]: each for each in details["provisioners"]}
     (eu,) = stack.key_records("coder")
     assert (by_name["eu"]["keyId"], by_name["eu"]["keyName"]) == (eu.id, eu.name)
     assert (by_name["eu"]["keyAgeDays"], by_name["ml"]["daemons"]) == (0, 2)
-    assert outputs["proxies"][0]["health"] == "ok"
-    assert outputs["conditions"][-1] == {
+    assert details["proxies"][0]["health"] == "ok"
+    ready = {
         "component": "stack",
         "type": "Ready",
         "status": "True",
         "reason": "AllReady",
         "message": "Every condition holds.",
     }
+    assert outputs["conditions"] == [ready], "only what is not True, and the sum"
+    assert details["conditions"][-1] == ready
+    assert len(details["conditions"]) > 10
     assert stack.preview(refresh=True).changes == []
+
+
+def test_S1_an_update_without_changes_prints_little_and_no_more_for_more_provisioners(
+    stack: Deployed,
+) -> None:
+    stack.up()
+    said: list[str] = stack.project.pulumi("up", "--yes", "--skip-preview").stdout.splitlines()
+    assert len(said) <= 60
+    assert not any(each["name"] in line for line in said for each in FLEET)
 
 
 def test_the_state_records_where_a_resource_was_made_and_not_the_way_there(stack: Deployed) -> None:

@@ -39,6 +39,7 @@ def test_M1_M2_the_proxy_moves_and_its_cluster_can_be_switched_off(clone: Clone)
     first = SandboxPaths(clone.folder / ".sandbox")
     file = clone.folder / "Pulumi.sandbox.yaml"
     for_one = file.read_bytes()
+    clone.start_python_warm()
     clone.start()
     assert "--run-program" in deploy(clone)
     assert file.read_bytes() == for_one

@@ -35,7 +35,7 @@ def warnings(outcome: Outcome) -> int:
 def message(stack: Deployed) -> str:
     (found,) = (
         each["message"]
-        for each in stack.project.outputs()["conditions"]
+        for each in stack.project.details()["conditions"]
         if each["type"] == "ControlPlaneReady"
     )
     return found

@@ -143,7 +143,7 @@ def test_V2_pinned_workloads_stay_and_are_named(walked: Walked) -> None:
     assert stack.condition("provisioner/old", "DaemonsConnected") == ("True", "VersionSkew")
     (told,) = [
         each["message"]
-        for each in stack.project.outputs()["conditions"]
+        for each in stack.project.details()["conditions"]
         if each["reason"] == "VersionSkew"
     ]
     assert told == f"Connected, but not with coderd's version: {OLD}."

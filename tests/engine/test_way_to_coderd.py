@@ -34,6 +34,7 @@ class Upgraded:
         self.pulumi("up", "--yes", "--skip-preview")
         assert self.connections() == {"url"}
         self._replace(EARLIER, NOW)
+        clone.start_python_warm()
 
     def _replace(self, old: str, new: str) -> None:
         file = self.clone.folder / "coder_stack/coderd/connection.py"

@@ -3,6 +3,7 @@
 One thread, so that nothing is half done in a fork. Ends when its standard input closes.
 """
 
+import atexit
 import gc
 import importlib
 import io
@@ -21,6 +22,7 @@ from typing import Any
 from tests.warm_python import process_name
 
 _MODULES = (
+    "coder_stack.cli.operate",
     "coder_stack.cluster.kept_database",
     "coder_stack.cluster.preflight",
     "coder_stack.operate.fleet",
@@ -30,9 +32,13 @@ _MODULES = (
     "coder_stack.outputs",
     "coder_stack.program",
     "coder_stack.stack",
+    "grpc._channel",
+    "grpc._server",
     "grpc.aio",
+    "httpcore",
     "httpx",
     "jinja2",
+    "jwt.algorithms",
     "kubernetes.client",
     "pulumi",
     "pulumi.automation",
@@ -47,6 +53,7 @@ _MODULES = (
     "pydantic",
     "rich.progress",
     "rich.table",
+    "sandbox.kubernetes_plugin.bare_sdk",
     "sandbox.kubernetes_plugin.servicer",
     "typer",
     "yaml",
@@ -189,9 +196,43 @@ def _unbuffered(file: int) -> io.TextIOWrapper:
     return io.TextIOWrapper(os.fdopen(file, "wb", buffering=0, closefd=False), write_through=True)
 
 
+@dataclass
+class Ending:
+    """Ends a forked process without taking its memory apart.
+
+    Python would touch every object of every module, and so copy all of the server's memory first.
+    """
+
+    code: int | None = None
+
+    def after(self, request: Request) -> None:
+        """Run what was asked for, and note the exit code that Python will end with."""
+        try:
+            request.run()
+        except SystemExit as end:
+            number = end.code or 0
+            self.code = number & 0xFF if isinstance(number, int) else 1
+            raise
+        except KeyboardInterrupt:
+            raise  # which ends the process by a signal
+        except BaseException:
+            self.code = 1
+            raise
+        self.code = 0
+
+    def leave(self) -> None:
+        """Leave at once, unless this is the server; everything else at exit has run before."""
+        if self.code is not None:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(self.code)
+
+
 if __name__ == "__main__":
+    ending = Ending()
+    atexit.register(ending.leave)  # the first one registered is the last one called
     for module in _MODULES:
         importlib.import_module(module)
     gc.freeze()
     if found := serve(sys.argv[1]):
-        found.run()
+        ending.after(found)
