@@ -4,6 +4,7 @@ Coder's own client sends a provisioner key's secret in the path: such a path is 
 Tokens in the query are masked.
 """
 
+import threading
 from collections import deque
 from dataclasses import asdict, dataclass
 from urllib.parse import urlencode
@@ -30,22 +31,27 @@ class Entry:
 
 
 class RequestLog:
-    """The latest requests, oldest first."""
+    """The latest requests, oldest first; tests read it while the server adds to it."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=KEPT)
+        self._lock = threading.Lock()
 
     def add(self, entry: Entry) -> None:
         """Add a request."""
-        self._entries.append(entry)
+        with self._lock:
+            self._entries.append(entry)
 
     def clear(self) -> None:
         """Delete all entries."""
-        self._entries.clear()
+        with self._lock:
+            self._entries.clear()
 
     def to_json(self) -> list[dict[str, object]]:
         """Return all entries."""
-        return [asdict(entry) for entry in self._entries]
+        with self._lock:
+            entries = list(self._entries)
+        return [asdict(entry) for entry in entries]
 
 
 def safe_path(path: str, route: str) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.dynamic.key.inputs import KeyState
 
-FEW = 3
-"""Of so many keys in an organization, each refresh verifies all."""
+FEW = 10
+"""Up to so many keys in an organization, each refresh verifies all."""
 TURNS = 29
 """Each hour has one of so many turns. Prime: a schedule that repeats every day, or after any other
 number of hours that 29 does not divide, comes to each turn."""

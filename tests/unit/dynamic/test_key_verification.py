@@ -34,7 +34,7 @@ def verified(keys: list[KeyRecord], hour: int) -> set[str]:
 
 
 class TestTurn:
-    @pytest.mark.parametrize("count", [4, 25, 100, 150])
+    @pytest.mark.parametrize("count", [FEW + 1, 25, 100, 150])
     @pytest.mark.parametrize("every", [1, 2, 6, 12, 24, 168])
     def test_K3_each_key_is_verified_once_in_as_many_refreshes_as_there_are_turns(
         self, count: int, every: int

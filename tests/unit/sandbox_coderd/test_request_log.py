@@ -1,5 +1,8 @@
 """The request log: what was asked, by whom, and never with which credential."""
 
+import threading
+
+from sandbox.coderd.request_log import KEPT, Entry, RequestLog
 from tests.unit.sandbox_coderd.simulation import KEYS, running
 
 
@@ -51,3 +54,23 @@ def test_the_state_summary_holds_names_and_no_secrets() -> None:
         assert answer.json()["daemons"] == [{"name": "d-0", "key": "team-a", "online": True}]
         assert key not in answer.text
         assert simulation.token not in answer.text
+
+
+def test_the_log_can_be_read_while_requests_are_added() -> None:
+    entry = Entry("GET", "/", "", "/", 200, "2030-01-01T00:00:00Z", None, None)
+    log, ended = RequestLog(), threading.Event()
+
+    def ask() -> None:
+        while not ended.is_set():
+            log.add(entry)
+
+    for _ in range(KEPT // 10):
+        log.add(entry)
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        for _ in range(5):
+            assert len(log.to_json()) >= KEPT // 10
+    finally:
+        ended.set()
+        asking.join()
