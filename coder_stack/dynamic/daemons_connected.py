@@ -13,13 +13,12 @@ import pulumi
 from pydantic import Field
 
 from coder_stack.cluster.rollout import Rollout, newest_pods
-from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, NotEntitled, NotFound
 from coder_stack.coderd.models import KeyDaemons
 from coder_stack.coderd.reasons import Reason
 from coder_stack.console import inform, warn
 from coder_stack.descriptors import DAEMONS_CONNECTED
-from coder_stack.dynamic.key.listing import listed_daemons
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.props import PropsModel
 from coder_stack.dynamic.runtime.provider import CoderdProvider
@@ -115,7 +114,7 @@ class DaemonsConnectedProvider(CoderdProvider[DaemonsInputs, DaemonsState]):
         if not known.key_id:
             return known
         try:
-            listed = listed_daemons(session, known.organization)
+            listed = session.cached(answers.daemons_in(known.organization))
         except NotEntitled:
             return _state(known, _seen(known), Reason.NOT_ENTITLED)
         except NotFound:
@@ -204,7 +203,7 @@ class DaemonsConnected(CoderdResource, descriptor=DAEMONS_CONNECTED):
 
 def _expected(session: Session, inputs: DaemonsInputs) -> str:
     """Return coderd's current version: it may have been upgraded."""
-    return inputs.expected_version or session.cached("build", Coderd.build_info).version
+    return inputs.expected_version or session.cached(answers.BUILD).version
 
 
 def _release(version: str) -> str:

@@ -19,6 +19,7 @@ from coder_stack.coderd.models import EntitlementsRecord
 from coder_stack.coderd.reasons import Reason, entitlements_reason
 from coder_stack.console import warn
 from coder_stack.descriptors import ENTITLEMENTS
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.check import CheckRequest, checked, filled
 from coder_stack.dynamic.runtime.props import Problem, Props, PropsModel
 from coder_stack.dynamic.runtime.provider import CoderdProvider
@@ -124,7 +125,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
                 return _UNKNOWN, []
             return _values(stale(request.old, Reason.PENDING)), []
         try:
-            facts = facts_of(session.peek_cached("entitlements", Coderd.entitlements))
+            facts = facts_of(session.peek_cached(answers.ENTITLEMENTS))
         except CoderdError as error:
             facts = facts_without_answer(error, request.old)
             warn(f"{facts.reason}: entitlements, check: {error}")
@@ -145,7 +146,7 @@ class EntitlementsProvider(CoderdProvider[EntitlementsInputs, EntitlementsState]
     def observe(self, session: Session, known: EntitlementsState) -> EntitlementsState | None:
         """Ask coderd; without an answer return what was known, and why (U1)."""
         try:
-            found = session.cached("entitlements", Coderd.entitlements)
+            found = session.cached(answers.ENTITLEMENTS)
         except CoderdError as error:
             facts = facts_without_answer(error, known)
             warn(f"{facts.reason}: entitlements, read: {error}")

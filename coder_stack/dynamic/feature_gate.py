@@ -12,12 +12,12 @@ from typing import Any
 import pulumi
 from pulumi.output import Unknown
 
-from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, NoAnswer, RouteAbsent
 from coder_stack.coderd.models import EntitlementsRecord
 from coder_stack.coderd.reasons import Reason, entitlements_reason
 from coder_stack.console import warn
 from coder_stack.descriptors import FEATURE_GATE
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.props import Problem
 from coder_stack.dynamic.runtime.provider import CoderdProvider
@@ -84,9 +84,7 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
                 return dict.fromkeys(("entitled", "open", "reason"), Unknown()), []
             return {"entitled": last.entitled, "open": last.open, "reason": str(Reason.PENDING)}, []
         try:
-            return gate_of(
-                session.peek_cached("entitlements", Coderd.entitlements), feature, last
-            ), []
+            return gate_of(session.peek_cached(answers.ENTITLEMENTS), feature, last), []
         except CoderdError as error:
             gate = gate_without_answer(error, last)
             if last is not None:

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import pulumi
 from pydantic import AfterValidator, SecretStr
 
-from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, RouteAbsent
 from coder_stack.coderd.license import LicenseClaims, fingerprint, read_license
 from coder_stack.coderd.license_problems import LicenseProblem, license_problems
@@ -21,6 +20,7 @@ from coder_stack.coderd.procedures.licenses import apply, find, remove, stored
 from coder_stack.coderd.reasons import Reason, license_reason
 from coder_stack.console import warn
 from coder_stack.descriptors import LICENSE
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.errors import Failed
@@ -206,11 +206,11 @@ def _look(session: Session | None, *, believed: bool) -> tuple[BuildInfo | None,
     if session is None:
         return None, believed
     try:
-        build = session.peek_cached("build", Coderd.build_info)
+        build = session.peek_cached(answers.BUILD)
     except CoderdError:
         return None, believed
     try:
-        session.peek_cached("entitlements", Coderd.entitlements)
+        session.peek_cached(answers.ENTITLEMENTS)
     except RouteAbsent:
         return build, False
     except CoderdError:

@@ -19,7 +19,6 @@ from pulumi import dynamic
 from pydantic import SecretStr
 
 from coder_stack.cluster.secret import SecretKeyRef
-from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import (
     CoderdError,
     CredentialMissing,
@@ -54,6 +53,7 @@ from coder_stack.dynamic.operator.waiting import (
     expected_version,
     wait_for_coderd,
 )
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.check import CheckRequest, known_connection
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.props import Problem, Props
@@ -122,10 +122,10 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
 
     def observe(self, session: Session, known: OperatorAccessState) -> OperatorAccessState | None:
         """Ask coderd who the token belongs to; a refused token is drift, and is not renewed."""
-        build = session.cached("build", Coderd.build_info)
+        build = session.cached(answers.BUILD)
         warn_if_untried(self.noun, session.target, build.version)
         try:
-            user = session.cached(session.user_key, Coderd.user)
+            user = session.cached(answers.user_of(session.token))
         except Unauthenticated as error:
             missing = isinstance(error, CredentialMissing)  # its message has the next step
             said = str(error) if missing else f"{error} {next_step(known)}"
@@ -180,14 +180,14 @@ class OperatorAccessProvider(CoderdProvider[OperatorAccessInputs, OperatorAccess
             expected = expected_version(want)
             known = OperatorAccessState.model_validate(olds)
             session = SESSIONS.open(want.connection, self._config, olds)
-            build = session.peek_cached("build", Coderd.build_info)
+            build = session.peek_cached(answers.BUILD)
             warn_if_untried(self.noun, session.target, build.version)
             if (str(build.deployment_id), build.version) != (known.deployment_id, known.version):
                 return True
             if not is_version(build.version, expected):
                 return True
             if want.make_token:
-                session.peek_cached(session.user_key, Coderd.user)
+                session.peek_cached(answers.user_of(session.token))
         except Unauthenticated:
             return True
         except (CoderdError, ValueError):

@@ -22,6 +22,7 @@ from coder_stack.coderd.procedures.organizations import (
 from coder_stack.coderd.reasons import Reason
 from coder_stack.console import warn
 from coder_stack.descriptors import ORGANIZATION
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.errors import Failed
@@ -102,7 +103,7 @@ class OrganizationProvider(CoderdProvider[OrganizationInputs, OrganizationState]
         """Read it from the list, which leaves out deleted ones."""
         if not known.organization_id:
             return known
-        listed = session.cached("organizations", lambda coderd: coderd.organizations())
+        listed = session.cached(answers.ORGANIZATIONS)
         found = self._find(session, known, listed)
         if found is None:
             return None

@@ -15,7 +15,6 @@ from typing import Any
 import pulumi
 from pulumi import dynamic
 
-from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, ForbiddenByRole, NotEntitled
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.coderd.procedures.keys import issue_key, key_of_material, remove_key
@@ -26,6 +25,7 @@ from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, day_of, facts_of
 from coder_stack.dynamic.key.organization import locate, wanted_organization
 from coder_stack.dynamic.key.replacement import REPLACEMENTS
 from coder_stack.dynamic.key.verification import THIS_HOUR, is_its_turn, is_suspect
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.errors import Failed
 from coder_stack.dynamic.runtime.licensed import NOT_PROVISIONED, report_deferred
@@ -122,7 +122,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         """
         if not (known.key_id or known.material.get_secret_value() or known.created_at):
             return known
-        live = str(session.cached("build", Coderd.build_info).deployment_id)
+        live = str(session.cached(answers.BUILD).deployment_id)
         if known.deployment_id and known.deployment_id != live:
             # Another deployment answers. The program learns of it too, and replaces the key.
             return known

@@ -21,6 +21,7 @@ from coder_stack.coderd.own_words import own_words
 from coder_stack.console import warn
 from coder_stack.descriptors import PROXY_HEALTH
 from coder_stack.dynamic.daemons_connected import LONGEST_WAIT
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.props import Props
 from coder_stack.dynamic.runtime.provider import CoderdProvider
 from coder_stack.dynamic.runtime.resource import CoderdResource
@@ -78,7 +79,7 @@ class ProxyHealthProvider(CoderdProvider[HealthInputs, HealthState]):
         if not known.proxy_id:
             return known
         try:
-            proxies = session.cached("proxies", lambda coderd: coderd.workspace_proxies())
+            proxies = session.cached(answers.PROXIES)
         except NotEntitled:
             return known
         return _state(known, _find(proxies, known.proxy_id))

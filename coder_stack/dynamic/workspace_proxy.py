@@ -23,6 +23,7 @@ from coder_stack.coderd.procedures.proxies import (
 )
 from coder_stack.coderd.reasons import Reason
 from coder_stack.descriptors import WORKSPACE_PROXY
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.declared import Declared
 from coder_stack.dynamic.runtime.licensed import (
@@ -116,7 +117,7 @@ class WorkspaceProxyRegistrationProvider(CoderdProvider[ProxyInputs, ProxyState]
         if not known.proxy_id:
             return known
         try:
-            proxies = session.cached("proxies", lambda coderd: coderd.workspace_proxies())
+            proxies = session.cached(answers.PROXIES)
         except NotEntitled:
             return known.model_copy(update={"reason": Reason.NOT_ENTITLED})
         found = next((p for p in proxies if str(p.id) == known.proxy_id and not p.deleted), None)

@@ -13,11 +13,12 @@ from coder_stack.coderd.models import KeyRecord, OrganizationRecord
 from coder_stack.console import warn
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState
 from coder_stack.dynamic.key.listing import listed_keys
-from coder_stack.dynamic.runtime.cache import ListCache
+from coder_stack.dynamic.runtime import answers
+from coder_stack.dynamic.runtime.cache import AnswerCache
 from coder_stack.dynamic.runtime.props import Problem
 from coder_stack.dynamic.runtime.session import Session
 
-_FOUND = ListCache(seconds=60.0)
+_FOUND = AnswerCache(seconds=60.0)
 """Organizations by connection and name. Not in the session, whose cache every change drops."""
 
 
@@ -91,7 +92,7 @@ def _places(known: KeyState, opened: Callable[[], KeyRecord | None]) -> Iterator
 
 
 def _renamed(session: Session, known: KeyState, home: str) -> str:
-    name = session.cached(f"organization/{home}", lambda c: c.organization(home)).name
+    name = session.cached(answers.organization_known_as(home)).name
     if known.organization in (name, home):
         return known.organization
     warn(

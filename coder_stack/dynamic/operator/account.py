@@ -16,7 +16,6 @@ from coder_stack.cluster.secret import (
     read_secret,
     read_value,
 )
-from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError, Conflict, ForbiddenByRole, InvalidConnection
 from coder_stack.coderd.errors import Unauthenticated as NotAccepted
 from coder_stack.coderd.models import User
@@ -29,7 +28,7 @@ from coder_stack.dynamic.operator.inputs import (
     OperatorAccessInputs,
     OperatorAccessState,
 )
-from coder_stack.dynamic.runtime import operator_secret
+from coder_stack.dynamic.runtime import answers, operator_secret
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.operator_secret import OperatorAccount, OperatorSecret
 from coder_stack.dynamic.runtime.props import Problem
@@ -90,7 +89,7 @@ def check_given_token(session: Session, *, new: bool) -> tuple[SecretStr | None,
         warn(f"{error.reason}: operator access, check: {error}")
         return None, []
     try:
-        refuse_unless_owner(session.peek_cached(session.user_key, Coderd.user))
+        refuse_unless_owner(session.peek_cached(answers.user_of(session.token)))
     except (NotAccepted, ForbiddenByRole, InvalidConnection) as error:
         return token, [Problem("", f"{error.reason}: {error}")]
     except CoderdError:

@@ -1,4 +1,4 @@
-"""A cache of lists and other answers, so that many concurrent reads cost one request.
+"""A cache of coderd's answers, so that many concurrent reads cost one request.
 
 An entry lives as long as reads keep asking for it, a minute at most, so that the refresh of a large
 stack costs one request for each. It is dropped when this process changes anything in coderd. Do not
@@ -24,8 +24,8 @@ class _Entry:
     future: Future[Any] = field(default_factory=Future[Any])
 
 
-class ListCache:
-    """Lists by key; thread-safe. The first caller fetches, the others wait for its answer."""
+class AnswerCache:
+    """Answers by name; thread-safe. The first caller fetches, the others wait for its answer."""
 
     def __init__(
         self,
@@ -39,21 +39,21 @@ class ListCache:
         self._lock = threading.Lock()
         self._entries: dict[str, _Entry] = {}
 
-    def get(self, key: str, fetch: Callable[[], T]) -> T:
-        """Return the list under `key`, fetched if there is none. An error is not cached."""
+    def get(self, name: str, fetch: Callable[[], T]) -> T:
+        """Return the answer of that name, fetched if there is none. An error is not cached."""
         with self._lock:
             now = self._now()
-            entry = self._entries.get(key)
+            entry = self._entries.get(name)
             is_first = entry is None or (entry.future.done() and self._is_old(entry, now))
             if entry is None or is_first:
-                entry = self._entries[key] = _Entry(now)
+                entry = self._entries[name] = _Entry(now)
             entry.used_at = now
         answer = cast("Future[T]", entry.future)
         if is_first:
             try:
                 answer.set_result(fetch())
             except BaseException as error:
-                self._drop(key, answer)
+                self._drop(name, answer)
                 answer.set_exception(error)
                 raise
         return answer.result()
@@ -66,8 +66,8 @@ class ListCache:
     def _is_old(self, entry: _Entry, now: float) -> bool:
         return now - entry.used_at > self._seconds or now - entry.fetched_at > self._longest
 
-    def _drop(self, key: str, future: Future[Any]) -> None:
+    def _drop(self, name: str, future: Future[Any]) -> None:
         with self._lock:
-            entry = self._entries.get(key)
+            entry = self._entries.get(name)
             if entry is not None and entry.future is future:
-                del self._entries[key]
+                del self._entries[name]

@@ -11,8 +11,8 @@ import pulumi
 from pulumi import dynamic
 from pydantic import ValidationError
 
-from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import CoderdError
+from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.props import (
     Known,
@@ -121,7 +121,7 @@ def _with_live_deployment(news: Props, session: Session) -> Props:
     if not pulumi.contains_unknowns(news.get("deployment_id")):
         return news
     try:
-        build = session.peek_cached("build", Coderd.build_info)
+        build = session.peek_cached(answers.BUILD)
     except CoderdError:
         return news
     return {**news, "deployment_id": str(build.deployment_id)}

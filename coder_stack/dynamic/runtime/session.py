@@ -1,10 +1,9 @@
 """Sessions with coderd, by which the providers of one process reach it (CP8).
 
-All operations on one connection share a client with its sockets, cached lists and an outage budget.
-Which token they use is decided in credentials.py.
+All operations on one connection share a client with its sockets, cached answers and an
+outage budget. Which token they use is decided in credentials.py.
 """
 
-import hashlib
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -26,7 +25,8 @@ from coder_stack.coderd.errors import (
     Unavailable,
 )
 from coder_stack.dynamic.runtime import operator_secret
-from coder_stack.dynamic.runtime.cache import ListCache
+from coder_stack.dynamic.runtime.answers import Answer
+from coder_stack.dynamic.runtime.cache import AnswerCache
 from coder_stack.dynamic.runtime.config import StackConfig, service_target, url_target
 from coder_stack.dynamic.runtime.credentials import OperatorToken, TokenLocation, Tokens
 from coder_stack.dynamic.runtime.errors import Failed
@@ -88,7 +88,7 @@ class Shared:
     """What all operations of this process on one connection share."""
 
     coderd: Coderd
-    lists: ListCache = field(default_factory=ListCache)
+    answers: AnswerCache = field(default_factory=AnswerCache)
     outage: OutageBudget = field(default_factory=OutageBudget)
     licenses: list[str] = field(default_factory=list[str])
     """Hashes of the licenses that this process has applied, newest last."""
@@ -116,12 +116,6 @@ class Session:
             return self.source.token()
         except Unauthenticated:
             return None
-
-    @property
-    def user_key(self) -> str:
-        """Name the cached answer to whose token this is; another token has another one."""
-        token = self.token.get_secret_value() if self.token else ""
-        return f"user/{hashlib.sha256(token.encode()).hexdigest()}"
 
     @property
     def fail_fast(self) -> Coderd:
@@ -179,19 +173,19 @@ class Session:
 
     @contextmanager
     def changing(self) -> Generator[None]:
-        """Drop cached lists after a change, also after a failed one."""
+        """Drop cached answers after a change, also after a failed one."""
         try:
             yield
         finally:
-            self.shared.lists.forget()
+            self.shared.answers.forget()
 
-    def cached(self, key: str, fetch: Callable[[Coderd], T]) -> T:
-        """Return an answer that concurrent reads share, by its name: `daemons/<organization>`."""
-        return self.shared.lists.get(key, lambda: fetch(self.coderd))
+    def cached(self, answer: Answer[T]) -> T:
+        """Return an answer that concurrent reads share."""
+        return self.shared.answers.get(answer.name, lambda: answer.fetch(self.coderd))
 
-    def peek_cached(self, key: str, fetch: Callable[[Coderd], T]) -> T:
+    def peek_cached(self, answer: Answer[T]) -> T:
         """Return such an answer in `check` or `diff`, which a read may have got a moment ago."""
-        return self.shared.lists.get(key, lambda: self.peek(fetch))
+        return self.shared.answers.get(answer.name, lambda: self.peek(answer.fetch))
 
 
 class Sessions:
