@@ -13,7 +13,7 @@ from coder_stack.cluster.references import Marks
 from coder_stack.coderd.upgrade import NOTHING, UpgradePlan
 from coder_stack.components.control_plane import ControlPlane, ControlPlaneArgs
 from coder_stack.components.existing_control_plane import ExistingControlPlane
-from coder_stack.components.operator import Operator, OperatorArgs, credential_of
+from coder_stack.components.operator import Operator, OperatorArgs
 from coder_stack.components.organization import organization_status
 from coder_stack.components.parts.clusters import Clusters
 from coder_stack.components.parts.ownership import mark_of
@@ -23,15 +23,15 @@ from coder_stack.components.provisioner_account import ProvisionerAccount, Provi
 from coder_stack.components.reconcile_account import ReconcileAccount, ReconcileAccountArgs
 from coder_stack.components.reconcile_job import ReconcileJob, ReconcileJobArgs
 from coder_stack.components.workspace_proxy import WorkspaceProxy, WorkspaceProxyArgs
+from coder_stack.connection import connection_of
 from coder_stack.details import Part, conditions_of_all
 from coder_stack.dynamic.feature_gate import FeatureGate
 from coder_stack.dynamic.organization import Organization
 from coder_stack.dynamic.secret_value import SecretValue
 from coder_stack.features import HIGH_AVAILABILITY, MULTIPLE_ORGANIZATIONS
-from coder_stack.naming import at_cluster, operator_secret_name, stack_hash
+from coder_stack.naming import at_cluster
 from coder_stack.needs import needed_features, needs_output
 from coder_stack.settings import (
-    ControlPlaneSettings,
     OrganizationSettings,
     ProvisionerSettings,
     ProxySettings,
@@ -95,12 +95,7 @@ class CoderStack(pulumi.ComponentResource):
         self.settings = settings
         self.secrets = secrets = secrets or StackSecrets()
         plane = settings.control_plane
-        own_secret = {"namespace": plane.namespace, "name": _operator_secret(plane)}
-        given = secrets.token is not None
-        self._connection = {
-            **connection_of(settings),
-            "credential": credential_of(settings.access, own_secret, token_given=given),
-        }
+        self._connection = connection_of(settings, token_given=secrets.token is not None)
         self._clusters = Clusters(name, settings, self)
         self._left_out = left_out
         self._deployment_id = deployment_id
@@ -330,37 +325,9 @@ class CoderStack(pulumi.ComponentResource):
         ]
 
 
-def _operator_secret(plane: ControlPlaneSettings) -> str:
-    """Return the name of the Secret for a token that the stack creates.
-
-    Several stacks may use one coderd, but only one of them deploys it.
-    """
-    if not plane.exists_already:
-        return operator_secret_name(plane.name)
-    return operator_secret_name(plane.name, stack_hash(pulumi.get_project(), pulumi.get_stack()))
-
-
 def own_marks(name: str) -> Marks:
     """Return the annotations by which a CoderStack of that name recognizes what it created."""
     return Marks(
         namespace=mark_of("kubernetes:core/v1:Namespace", f"{name}-control-plane-namespace"),
         deployment=mark_of("kubernetes:apps/v1:Deployment", f"{name}-control-plane-deployment"),
     )
-
-
-def connection_of(settings: Settings) -> dict[str, Any]:
-    """Return the `connection` of dynamic resources: a URL, or the API server's service proxy."""
-    access, plane, url = settings.access, settings.control_plane, settings.direct_url
-    if url is None:
-        return {
-            "service_proxy": {
-                "namespace": plane.namespace,
-                "service": plane.name,
-                "port": str(plane.service_port),
-                "tls": plane.tls is not None,
-            }
-        }
-    connection: dict[str, Any] = {"url": url.rstrip("/"), "allow_insecure": access.allow_insecure}
-    if access.ca_bundle:
-        connection["ca_bundle"] = access.ca_bundle
-    return connection

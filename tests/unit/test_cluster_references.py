@@ -1,81 +1,23 @@
 """What the config refers to and the cluster lacks is told before anything is registered (F2)."""
 
-import json
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coder_stack.cluster.references import Marks, missing_references
+from coder_stack.cluster.references import missing_references
 from coder_stack.naming import OWNER
 from coder_stack.settings import Settings
-from tests.http_server import QuietHandler, serve
 from tests.provider.api_server import write_kubeconfig
-
-MARK = "0123456789abcdef"
-DEPLOYMENT_MARK = "0d0d0d0d"
-MARKS = Marks(MARK, DEPLOYMENT_MARK)
-DATABASE: dict[str, Any] = {"database": {"secretName": "db"}}
-THEIRS: dict[str, Any] = {"createNamespace": False}
-LICENSE = {"secret": {"name": "paid"}}
-
-
-@dataclass
-class Api:
-    """An API server with these objects, by path below /api/v1/namespaces or /apis/apps/v1/…"""
-
-    objects: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    refusals: dict[str, tuple[int, bytes]] = field(default_factory=dict[str, tuple[int, bytes]])
-    asked: list[str] = field(default_factory=list[str])
-    port: int = 0
-    folder: Path = Path()
-
-    def namespace(self, name: str, *, ours: bool = False) -> None:
-        annotations = {"metadata": {"annotations": {OWNER: MARK}}} if ours else {"metadata": {}}
-        self.objects[name] = annotations
-
-    def secret(self, path: str, *keys: str) -> None:
-        namespace, _, name = path.partition("/")
-        self.objects[f"{namespace}/secrets/{name}"] = {"data": dict.fromkeys(keys, "aHVzaA==")}
-
-    def deployment(self, *, ours: bool = False) -> None:
-        metadata = {"annotations": {OWNER: DEPLOYMENT_MARK}} if ours else {}
-        self.objects["coder/deployments/coder"] = {"metadata": metadata}
-
-    def answer(self, path: str) -> tuple[int, bytes]:
-        short = path.partition("/namespaces/")[2]
-        self.asked.append(short)
-        if short in self.refusals:
-            return self.refusals[short]
-        if short in self.objects:
-            return 200, json.dumps(self.objects[short]).encode()
-        plural = short.split("/")[-2] if "/" in short else "namespaces"
-        status = {"kind": "Status", "reason": "NotFound", "code": 404, "details": {"kind": plural}}
-        return 404, json.dumps(status).encode()
-
-    def missing(self, control_plane: dict[str, Any] | None = None, **parts: Any) -> list[str]:
-        """What is reported for a config, without what names this cluster in the commands."""
-        path = write_kubeconfig(self.folder, f"http://127.0.0.1:{self.port}")
-        whole = {"kubernetes": {"kubeconfig": path}, "controlPlane": control_plane or {}, **parts}
-        settings = Settings.model_validate(whole, by_alias=True, by_name=False)
-        found = missing_references(settings, MARKS)
-        return [line.replace(f"kubectl --kubeconfig {path}", "kubectl") for line in found]
-
-
-@contextmanager
-def serving(folder: Path) -> Iterator[Api]:
-    api = Api(folder=folder)
-
-    class Handler(QuietHandler):
-        def do_GET(self) -> None:
-            status, body = api.answer(self.path)
-            self.reply(status, body, Content_Type="application/json")
-
-    with serve(Handler) as api.port:
-        yield api
+from tests.unit.referring_config import (
+    DATABASE,
+    LICENSE,
+    MARK,
+    THEIRS,
+    Api,
+    serving,
+)
 
 
 @pytest.fixture
@@ -309,98 +251,3 @@ def test_F2_the_namespace_of_such_a_secret_is_treated_alike(api: Api) -> None:
     assert secret.startswith("license.secret: Secret vault/paid does not exist")
     api.deployment()
     assert api.missing(license=away) == []
-
-
-# What is not looked for --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "plane",
-    [
-        {"envFrom": [{"secretRef": {"name": "more", "optional": True}}]},
-        {"volumes": [{"name": "v", "secret": {"secretName": "more", "optional": True}}]},
-        {"volumes": [{"name": "v", "secret": {"secretName": "eu-provisioner-key"}}]},
-        {"volumes": [{"name": "v", "configMap": {"name": "coder-reconcile"}}]},
-        {"volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "secret": "nonsense"}]},
-        {
-            "accessUrl": "https://coder.test",
-            "ingress": {
-                "tlsSecretName": "cert",
-                "annotations": {"cert-manager.io/cluster-issuer": "letsencrypt"},
-            },
-        },
-    ],
-)
-def test_F2_optional_objects_own_objects_and_certificates_to_come_are_left_alone(
-    api: Api, plane: dict[str, Any]
-) -> None:
-    api.namespace("coder")
-    assert api.missing({**THEIRS, **plane}, provisioners=[{"name": "eu"}]) == []
-
-
-@pytest.mark.parametrize(
-    ("plane", "named"),
-    [
-        ({"envFrom": [{"secretRef": {"name": "x"}}]}, "envFrom[0]: Secret coder/x"),
-        ({"envFrom": [{"configMapRef": {"name": "x"}}]}, "envFrom[0]: ConfigMap coder/x"),
-        (
-            {"volumes": [{"name": "v", "secret": {"secretName": "x"}}]},
-            "volumes[0]: Secret coder/x",
-        ),
-        (
-            {"volumes": [{"name": "v", "projected": {"sources": [{"secret": {"name": "x"}}]}}]},
-            "volumes[0].projected.sources[0]: Secret coder/x",
-        ),
-    ],
-)
-def test_F2_what_kubernetes_own_words_name_is_looked_for(
-    api: Api, plane: dict[str, Any], named: str
-) -> None:
-    api.namespace("coder")
-    (line,) = api.missing({**THEIRS, **plane})
-    assert line.startswith(f"controlPlane.{named} does not exist; create it: kubectl ")
-
-
-def test_F2_the_secrets_of_the_reconcile_job_are_looked_for(api: Api) -> None:
-    api.namespace("coder")
-    job = {
-        "image": "registry.example.com/coder-stack:1",
-        "backend": {"name": "pulumi", "key": "url"},
-        "passphrase": {"name": "pulumi", "key": "passphrase"},
-    }
-    (line,) = api.missing(THEIRS, reconcileJob=job)
-    assert line.startswith("reconcileJob.backend, reconcileJob.passphrase: Secret coder/pulumi ")
-    assert line.endswith("--from-literal=passphrase=… --from-literal=url=…")
-
-
-# Unknown is not missing --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        (403, b'{"kind": "Status", "reason": "Forbidden"}'),
-        (500, b'{"kind": "Status", "reason": "InternalError"}'),
-        (404, b"<html>no such page</html>"),
-        (404, b'{"kind": "Status", "reason": "NotFound", "details": {"kind": "namespaces"}}'),
-        (200, b"[]"),
-    ],
-)
-def test_F2_U1_an_answer_that_is_no_answer_about_the_object_stops_nothing(
-    api: Api, refusal: tuple[int, bytes]
-) -> None:
-    api.namespace("coder")
-    api.refusals["coder/secrets/db"] = refusal
-    assert api.missing({**THEIRS, **DATABASE}) == []
-
-
-def test_F2_who_may_not_ask_for_namespaces_is_still_told_about_secrets(api: Api) -> None:
-    api.refusals["coder"] = (403, b'{"kind": "Status", "reason": "Forbidden"}')
-    (line,) = api.missing({**THEIRS, **DATABASE})
-    assert line.startswith("controlPlane.database.secretName: Secret coder/db does not exist")
-
-
-def test_F2_U1_a_cluster_that_stops_answering_is_left_to_the_engine(tmp_path: Path) -> None:
-    with serving(tmp_path) as api:
-        pass
-    assert api.missing({**THEIRS, **DATABASE}) == []

@@ -14,7 +14,7 @@ from coder_stack.cluster.preflight import check_answers
 from coder_stack.cluster.references import survey
 from coder_stack.left_out import VARIABLE, command
 from coder_stack.settings import ConfigError, Settings
-from tests.unit.test_cluster_references import MARKS, Api, serving
+from tests.unit.referring_config import MARKS, Api, serving
 from tests.unit.test_kubeconfig import server, write_kubeconfig
 
 AWAY = "http://127.0.0.1:1"

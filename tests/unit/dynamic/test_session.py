@@ -7,10 +7,10 @@ from pydantic import SecretStr
 
 from coder_stack.cluster.service_proxy import ServiceProxy
 from coder_stack.coderd.errors import Unauthenticated
+from coder_stack.connection import connection_of
 from coder_stack.dynamic.runtime.config import StackConfig
 from coder_stack.dynamic.runtime.session import ConnectionProps, Session, Sessions
 from coder_stack.settings import Settings, load
-from coder_stack.stack import connection_of
 
 HERE = ConnectionProps(url="http://127.0.0.1:1")
 THERE = ConnectionProps(url="http://127.0.0.1:2")
@@ -88,7 +88,7 @@ def test_CP10_provider_and_program_find_the_same_target_in_the_config(
 ) -> None:
     texts = {f"coder-stack:{key}": json.dumps(value) for key, value in config.items()}
     settings: Settings = load(texts, "coder-stack")
-    target = ConnectionProps.model_validate(connection_of(settings)).target
+    target = ConnectionProps.model_validate(connection_of(settings, token_given=False)).target
     assert StackConfig.read(texts.get).target == target
 
 

@@ -1,107 +1,22 @@
 """What reconcile repairs and reports, and how it waits for another update (D3)."""
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from pulumi.automation.events import EngineEvent
 
-from coder_stack.operate.engine.errors import (
-    LeftLockError,
-    LockedError,
-    LockHolder,
-    OperationError,
-)
+from coder_stack.operate.engine.errors import LeftLockError, LockedError, LockHolder
 from coder_stack.operate.engine.events import EngineRun, read_events
-from coder_stack.operate.engine.pulumi import AbortedError
-from coder_stack.operate.reconcile import Limits, reconcile_stack
-from coder_stack.operate.report.model import Report
-from tests.unit.operate.engine_events import MASKED, UNKNOWN, step
-
-NOW = datetime(2027, 1, 1, tzinfo=UTC)
-REPORT = Report(stack="dev", written_at=NOW, checked_at=NOW, result="drift")
-
-
-DEPLOYMENT = "kubernetes:apps/v1:Deployment"
-SERVICE = "kubernetes:core/v1:Service"
-SECRET = "kubernetes:core/v1:Secret"
-KEY = "pulumi-python:dynamic/coder:ProvisionerKey"
-ACCESS = "pulumi-python:dynamic/coder:OperatorAccess"
-ENTITLEMENTS = "pulumi-python:dynamic/coder:Entitlements"
-
-
-def drifted(name: str = "it") -> EngineRun:
-    old, new = {"spec": {"a": 1}}, {"spec": {"a": 2}}
-    return read_events(
-        [
-            step("refresh", DEPLOYMENT, old, new, "spec.a", name=name),
-            step("update", DEPLOYMENT, new, old, "spec.a", name=name),
-        ]
-    )
-
-
-def replacing(*names: str) -> EngineRun:
-    return read_events(
-        [step("replace", KEY, {"tags": 1}, {"tags": 2}, "tags", name=n) for n in names]
-    )
-
-
-def deleting() -> EngineRun:
-    return read_events([step("delete", DEPLOYMENT, {"spec": {}}, None)])
-
-
-@dataclass
-class Scripted:
-    """A stack whose previews return these runs in turn; the last one again and again."""
-
-    previews: Sequence[EngineRun | AbortedError]
-    locked: int = 0
-    """How often another update holds the lock."""
-    failing_updates: int = 0
-    updates: list[EngineRun] = field(default_factory=list[EngineRun])
-    """The runs of the updates, in turn."""
-    name: str = "dev"
-    done: list[str] = field(default_factory=list[str])
-    project: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(folder=Path()))
-    left_out: tuple[str, ...] = ()
-
-    def without(self, clusters: Iterable[str]) -> "Scripted":
-        assert not list(clusters), "this stack has one cluster"
-        return self
-
-    def raise_if_locked(self) -> None:
-        if self.locked:
-            self.locked -= 1
-            raise LockedError("Another update of the stack is running.")
-
-    def preview(self) -> EngineRun:
-        self.done.append("check")
-        now, *later = self.previews
-        self.previews = later or [now]
-        if isinstance(now, AbortedError):
-            raise now
-        return now
-
-    def up(self, targets: Sequence[str]) -> EngineRun:
-        self.done.append(" ".join(["up", *map(_name, targets)]))
-        if self.failing_updates:
-            self.failing_updates -= 1
-            why = "It depends on what was not specified in --target list."
-            raise AbortedError(OperationError(why), EngineRun())
-        return self.updates.pop(0) if self.updates else EngineRun()
-
-
-def _name(urn: str) -> str:
-    return urn.rsplit("::", maxsplit=1)[-1]
-
-
-def run(stack: Any, **limits: Any) -> Report:
-    return reconcile_stack(stack, Limits(pause_seconds=0.01, **limits))
+from tests.unit.operate.engine_events import step
+from tests.unit.operate.scripted_stack import (
+    DEPLOYMENT,
+    ENTITLEMENTS,
+    Scripted,
+    deleting,
+    drifted,
+    replacing,
+    run,
+    unreachable,
+)
 
 
 def test_D3_a_clean_stack_is_left_alone() -> None:
@@ -143,121 +58,6 @@ def test_D3_what_a_refresh_alone_repairs_is_a_target_unless_a_rule_covers_it() -
     stack = Scripted([found, EngineRun()])
     assert run(stack).repaired
     assert stack.done == ["check", "up it", "check"]
-
-
-def unreachable(*events: EngineEvent) -> AbortedError:
-    why = OperationError("Unavailable: coderd does not answer.")
-    return AbortedError(why, read_events(events))
-
-
-def service_deleted() -> AbortedError:
-    return unreachable(
-        step("refresh", SERVICE, {"spec": {}}, None, name="service"),
-        step("create", SERVICE, None, {"spec": {}}, name="service"),
-        # The unreachable coderd looks like a change, with a consequence.
-        step("refresh", KEY, {"reason": ""}, {"reason": "Unavailable"}, "reason"),
-        step("update", DEPLOYMENT, {"sum": "a"}, {"sum": UNKNOWN}, "sum"),
-    )
-
-
-def test_D3_an_object_that_a_failed_refresh_removed_from_the_state_is_repaired_first() -> None:
-    planned_service = step("create", SERVICE, None, {"spec": {}}, name="service")
-    stack = Scripted([unreachable(planned_service), EngineRun()])
-    report = run(stack)
-    assert (report.result, report.repaired) == ("clean", True)
-    assert stack.done == ["check", "up service", "check"]
-
-
-@pytest.mark.parametrize("failing_updates", [0, 1])
-def test_D3_what_makes_coderd_unreachable_is_repaired_first(failing_updates: int) -> None:
-    previews = [service_deleted(), drifted(), EngineRun()]
-    stack = Scripted(previews, failing_updates=failing_updates)
-    report = run(stack)
-    assert (report.result, report.repaired) == ("clean", True)
-    assert stack.done == ["check", "up service", "check", "up it", "check"]
-
-
-def test_D3_what_shows_once_coderd_can_be_reached_again_is_repaired_before_the_rest() -> None:
-    """Somebody scaled it to zero, and revoked the token as well."""
-    refused = {"accepted": False}, {"accepted": True}
-    token_refused = unreachable(step("update", ACCESS, *refused, "accepted", name="access"))
-    stack = Scripted([service_deleted(), token_refused, drifted(), EngineRun()])
-    report = run(stack)
-    assert (report.result, report.repaired) == ("clean", True)
-    assert stack.done == ["check", "up service", "check", "up access", "check", "up it", "check"]
-
-
-def test_D3_what_one_first_repair_leaves_broken_is_not_repaired_again_and_again() -> None:
-    stack = Scripted([service_deleted()])
-    assert run(stack).result == "error"
-    assert stack.done == ["check", "up service", "check"]
-
-
-def test_D3_R2_a_first_repair_that_fails_is_an_error_with_what_was_found() -> None:
-    stack = Scripted([service_deleted()], failing_updates=1)
-    report = run(stack)
-    assert (report.result, report.repaired, report.repairs) == ("error", True, ())
-    assert report.error is not None
-    assert "--target list" in report.error
-    assert report.error_next_step is not None
-    assert [each.left_because for each in report.resources] == ["The repair failed."]
-    assert stack.done == ["check", "up service", "check"]
-
-
-def test_D3_the_half_done_work_of_another_update_is_not_repaired() -> None:
-    stack = Scripted([service_deleted()])
-
-    def locked_preview() -> EngineRun:
-        stack.locked = 1
-        raise service_deleted()
-
-    stack.preview = locked_preview  # type: ignore[method-assign]
-    with pytest.raises(LockedError):
-        run(stack)
-    assert stack.done == []
-
-
-def test_D3_an_unreachable_coderd_without_findings_is_an_error_and_nothing_is_done() -> None:
-    stack = Scripted([unreachable()])
-    with pytest.raises(AbortedError, match="Unavailable"):
-        run(stack)
-    assert stack.done == ["check"]
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        pytest.param(
-            [
-                step("refresh", SERVICE, {"a": 1}, {"a": 2}, "a"),
-                step("replace", SERVICE, {"a": 2}, {"a": 1}, "a"),
-            ],
-            id="replaced",
-        ),
-        pytest.param(
-            [
-                step("refresh", SECRET, {"data": MASKED}, None),
-                step("create", SECRET, None, {"data": MASKED}),
-            ],
-            id="a secret, which may be a consequence of its key",
-        ),
-    ],
-)
-def test_D3_what_cannot_be_repaired_alone_waits_for_a_full_check(
-    events: list[EngineEvent],
-) -> None:
-    stack = Scripted([unreachable(*events)])
-    report = run(stack)
-    assert (report.result, report.repaired, len(report.resources)) == ("error", False, 1)
-    assert stack.done == ["check"]
-
-
-def test_D3_objects_in_coderd_wait_for_a_full_check() -> None:
-    events = [step("refresh", KEY, {"a": 1}, None), step("create", KEY, None, {"a": 1})]
-    stack = Scripted([unreachable(*events)])
-    with pytest.raises(AbortedError, match="Unavailable"):
-        run(stack)
-    assert stack.done == ["check"]
 
 
 def test_D3_what_an_update_could_not_repair_is_still_drift() -> None:
