@@ -32,7 +32,7 @@ from tests.engine.watching import (
 from tests.simulation import simulated
 from tests.waiting import eventually
 
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("watch")]
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("watch-survives")]
 TOKENS = "/api/v2/users/me/keys/tokens"
 LATE = 8.0
 """Seconds that coderd takes to make a key, in which a repair is surely in flight."""
