@@ -105,7 +105,10 @@ EXPLANATIONS = {
     ),
     "FeatureMissing": Explanation(
         meaning="the config needs a feature that the license lacks",
-        remedy="get another license, or remove the feature from the config; see output `needs`",
+        remedy=(
+            "get another license, or remove the feature from the config; see "
+            "`coder-stack outputs needs`"
+        ),
         command=NEW_LICENSE,
     ),
     "Forbidden": Explanation(

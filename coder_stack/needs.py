@@ -1,6 +1,6 @@
 """Which licensed features the config needs, and whether the license allows them (E4). Pure.
 
-For the check of a license before its upload, and for the stack's output `needs`.
+For the check of a license before its upload, and for `coder-stack outputs needs`.
 """
 
 from collections.abc import Mapping

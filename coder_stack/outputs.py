@@ -11,6 +11,7 @@ from typing import Any
 
 import pulumi
 
+from coder_stack.counting import counted
 from coder_stack.stack import CoderStack
 
 
@@ -42,9 +43,24 @@ def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
 
 
 def unmet(conditions: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the conditions that are not True, and the last one, `Ready`, in any case."""
+    """Return the conditions that are not True, and the last one, `Ready`, in any case.
+
+    Those of many parts with one reason are one entry, with the first one's message.
+    """
     *every, ready = conditions
-    return [*(each for each in every if each["status"] != "True"), ready]
+    alike = dict[tuple[str, ...], list[dict[str, str]]]()
+    for each in every:
+        if each["status"] != "True":
+            kind = (each["type"], each["status"], each["reason"])
+            alike.setdefault(kind, []).append(each)
+    return [*(_summed(each) for each in alike.values()), ready]
+
+
+def _summed(alike: Sequence[dict[str, str]]) -> dict[str, str]:
+    first, *others = alike
+    if not others:
+        return first
+    return {**first, "component": f"{first['component']} and {counted(len(others), 'other')}"}
 
 
 def _first_user(stack: CoderStack) -> dict[str, str]:

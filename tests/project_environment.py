@@ -1,8 +1,8 @@
 """The virtual environment of a project under test.
 
 Before each command Pulumi lists all packages with pip. That takes longer than the rest of its start
-and a fifth of the time of all engine tests, so the list is prepared here. The newcomer's test
-uses a real environment.
+and a fifth of the time of all engine tests, so the list is prepared where Python is warm. The
+newcomer's test and the benches use a real environment.
 """
 
 import json
@@ -17,10 +17,11 @@ from tests import warm_python
 
 
 def lay_environment(folder: Path, *, commands: bool = False) -> None:
-    """Lay out a virtual environment like the checkout's, with a ready answer to `pip list`.
+    """Lay out a virtual environment like the checkout's.
 
-    Programs, dynamic providers and the plugin's stand-in start as tests/warm_python says. With
-    `commands` it also has the checkout's commands, and is as ready as that for `make`.
+    Programs, dynamic providers and the plugin's stand-in start as tests/warm_python says, and then
+    `pip list` has a ready answer. With `commands` it also has the checkout's commands, and is as
+    ready as that for `make`.
     """
     environment = CHECKOUT / ".venv"
     (folder / "bin").mkdir(parents=True)
@@ -36,20 +37,18 @@ def lay_environment(folder: Path, *, commands: bool = False) -> None:
     real = shlex.quote(str(environment / "bin" / "python"))
     python = folder / "bin" / "python"
     python.write_text(
-        "#!/bin/sh\n"
-        f'if [ "$1 $2 $3" = "-m pip list" ]; then exec cat {shlex.quote(str(listed))}; fi\n'
-        f"{_forked(real) if warm_python.available() else ''}"
-        f'exec {real} "$@"\n'
+        f'#!/bin/sh\n{_quick(real, listed) if warm_python.available() else ""}exec {real} "$@"\n'
     )
     python.chmod(0o755)
     (folder / "bin" / "python3").symlink_to("python")
 
 
-def _forked(real: str) -> str:
+def _quick(real: str, listed: Path) -> str:
     client, address = shlex.quote(str(warm_python.CLIENT)), shlex.quote(warm_python.address())
     warm = ("*/pulumi-language-python-exec*", "*pulumi.dynamic*", "*sandbox.kubernetes_plugin*")
     fork = f'exec {real} -I -S {client} {address} "$@"'
-    return f'case "$1 $2 $3" in {"|".join(warm)}) {fork} ;; esac\n'
+    packages = f'if [ "$1 $2 $3" = "-m pip list" ]; then exec cat {shlex.quote(str(listed))}; fi'
+    return f'{packages}\ncase "$1 $2 $3" in {"|".join(warm)}) {fork} ;; esac\n'
 
 
 @cache

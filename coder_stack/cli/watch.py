@@ -2,6 +2,8 @@
 
 import sys
 import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +17,8 @@ from coder_stack.operate.engine.pulumi import Project
 from coder_stack.operate.progress import PlainProgress
 from coder_stack.operate.stack_config import StackConfig
 from coder_stack.operate.watch.announcements import Announcements
-from coder_stack.operate.watch.coderd_lists import CoderdLists, session_opener
+from coder_stack.operate.watch.coderd_lists import CoderdLists
+from coder_stack.operate.watch.coderd_session import session_opener
 from coder_stack.operate.watch.facts import Facts
 from coder_stack.operate.watch.kubernetes_watch import KubernetesWatch
 from coder_stack.operate.watch.lease import Lease
@@ -72,9 +75,12 @@ def watch(
         with process.interruptible(progress.say):
             project = Project.at(cwd.absolute())
             name = stack or project.selected_stack()
+            pages = _Pages(WatchMetrics(name))
+            if listen:  # before the backend is asked for config and state, which may take long
+                progress.say(f"serving on port {serve(listen, pages)}")
             settings = _settings(project, name, interval, full_look_every)
             state = RecordedState(project, name)
-            _watch(state, settings, Path(cwd).absolute(), progress, repair=repair, listen=listen)
+            _watch(state, settings, Path(cwd).absolute(), progress, pages, repair=repair)
     except OperationError as error:
         fail(error.told(stack or "STACK").removesuffix("\n"))
     except ConfigError as error:
@@ -82,6 +88,25 @@ def watch(
     except process.Interrupted as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(error.exit_code) from None
+
+
+@dataclass
+class _Pages:
+    """What is served; until there is a watcher, it is starting: healthy, but not ready."""
+
+    metrics: WatchMetrics
+    watcher: Watcher | None = None
+
+    @property
+    def why_not_healthy(self) -> str:
+        return self.watcher.why_not_healthy if self.watcher else ""
+
+    @property
+    def why_not_ready(self) -> str:
+        return self.watcher.why_not_ready if self.watcher else "The watcher is starting."
+
+    def metrics_text(self) -> bytes:
+        return self.metrics.text(datetime.now(UTC))
 
 
 def _settings(
@@ -110,38 +135,41 @@ def _watch(
     found: tuple[StackConfig, WatchSettings],
     folder: Path,
     progress: PlainProgress,
+    pages: _Pages,
     *,
     repair: bool,
-    listen: str,
 ) -> None:
     config, settings = found
+    metrics = pages.metrics
     facts = state.read()
     webhook = Webhook.of(config)
     wake = threading.Event()
-    metrics = WatchMetrics(state.stack)
 
     def counted(delivered: bool) -> None:
         (metrics.notices if delivered else metrics.failed_notices).inc()
 
     notifier = Notifier(webhook, progress.say, counted) if webhook else None
-    kubernetes = KubernetesWatch(folder, wake.set)
+    kubernetes = KubernetesWatch(folder, wake.set, progress.say)
     lease = _lease(state, facts, kubernetes)
-    watcher = Watcher(
-        state=state,
-        kubernetes=kubernetes,
-        coderd=CoderdLists(wake.set, session_opener(state.project, state.stack), settings.interval),
-        metrics=metrics,
-        options=Options(repair, seconds(settings.full_look_every)),
-        say=progress.say,
-        wake=wake,
-        announcements=Announcements(state.stack, progress.say, metrics, notifier),
-        still_alone=lambda: _raise_if_lost(lease, state.stack),
-    )
-    if listen:
-        progress.say(f"serving on port {serve(listen, watcher)}")
-    if lease is not None and not lease.acquire(process.raise_if_interrupted, progress.say):
-        progress.say("no Lease could be written: another watcher would not be noticed")
     try:
+        if lease is None:
+            progress.say("no Lease, as the stack has no Kubernetes objects: start one watcher only")
+        elif not lease.acquire(process.raise_if_interrupted, progress.say):
+            progress.say("no Lease could be written: another watcher may not be noticed")
+        watcher = Watcher(
+            state=state,
+            kubernetes=kubernetes,
+            coderd=CoderdLists(
+                wake.set, session_opener(state.project, state.stack), settings.interval
+            ),
+            metrics=metrics,
+            options=Options(repair, seconds(settings.full_look_every)),
+            say=progress.say,
+            wake=wake,
+            announcements=Announcements(state.stack, progress.say, metrics, notifier),
+            still_alone=lease.raise_if_lost if lease is not None else lambda: None,
+        )
+        pages.watcher = watcher
         if notifier:
             notifier.start()
         watcher.start(facts)
@@ -155,19 +183,9 @@ def _watch(
 
 
 def _lease(state: RecordedState, facts: Facts, kubernetes: KubernetesWatch) -> Lease | None:
-    """Return the Lease in coderd's cluster; None for a stack without objects there."""
-    home = next(iter(kubernetes.clusters(facts).items()), None)
-    if home is None or not facts.namespace:
+    """Return the stack's Lease; None for a stack without objects in any cluster."""
+    if not facts.lease_cluster:
         return None
+    cluster = kubernetes.clusters(facts)[facts.lease_cluster]
     name = f"coder-stack-watch-{stack_hash(state.project.name, state.stack)}"
-    return Lease(home[1], facts.namespace, name, state.stack)
-
-
-def _raise_if_lost(lease: Lease | None, stack: str) -> None:
-    if lease is not None and lease.lost:
-        raise OperationError(
-            f"Another watcher of stack `{stack}` has taken over, as this one had not renewed its "
-            "Lease in time.",
-            "Start one watcher only.",
-            "coder-stack watch --stack {stack}",
-        )
+    return Lease(cluster, facts.namespace, name, state.stack)

@@ -98,7 +98,7 @@ class FeatureGateProvider(CoderdProvider[GateInputs, GateState]):
     def observe(self, session: Session, known: GateState) -> GateState | None:
         """Ask coderd; without an answer return what was known, and why."""
         try:
-            gate = gate_of(session.coderd.entitlements(), known.feature, known)
+            gate = gate_of(session.cached(answers.ENTITLEMENTS), known.feature, known)
         except CoderdError as error:
             gate = gate_without_answer(error, known)
             warn(f"{gate['reason']}: {self.label(known)}, read: {error}")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from coder_stack.naming import provisioner_name
 from coder_stack.settings.access import AccessSettings, LicenseSettings
 from coder_stack.settings.control_plane import ControlPlaneSettings
 from coder_stack.settings.exposure import ExposedSettings
@@ -24,6 +25,7 @@ P = TypeVar("P", bound=Part)
 _CODERDS = "(coderd's)"
 _CLUSTERS = "clusters."
 _JOB = "reconcileJob"
+_DEFAULT_ACCOUNT = "default"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,28 +276,38 @@ def _share_account(one: WorkloadSettings, other: WorkloadSettings) -> bool:
     return False
 
 
-_OF_ACCOUNT = (
-    "namespace",
-    "workspace_namespaces",
-    "workspace_deployments",
-    "service_account_annotations",
-)
-"""Fields of a provisioner that make its account."""
-
-
 def _accounts(draft: Draft) -> Iterator[Clash]:
-    """Check that provisioners that share an account in a cluster ask for the same one."""
+    """Check that provisioners that share an account in a cluster ask for the same new one."""
     first: dict[tuple[str, str], tuple[str, ProvisionerSettings]] = {}
-    for path, part in draft.all(ProvisionerSettings).items():
+    provisioners = draft.all(ProvisionerSettings)
+    # Those without `account` have theirs under these names, and are found with other objects.
+    own = {provisioner_name(each.name): path for path, each in provisioners.items() if each.account}
+    for path, part in provisioners.items():
         if not part.account:
             continue
+        if part.account == _DEFAULT_ACCOUNT:
+            yield Clash(f"{path}.account", "every namespace has one of this name: use another")
+        elif part.account in own:
+            # The engine makes the new one before it deletes the old one, and back again.
+            why = f"is what {own[part.account]} has without this field: use another name"
+            yield Clash(f"{path}.account", why)
         earlier, other = first.setdefault((draft.cluster_of(part), part.account), (path, part))
-        for name in _OF_ACCOUNT:
-            alias = str(ProvisionerSettings.model_fields[name].alias)
+        theirs = _account_fields(draft, other)
+        for alias, value in _account_fields(draft, part).items():
             unclear = draft.is_invalid(path, alias) or draft.is_invalid(earlier, alias)
-            if not unclear and getattr(part, name) != getattr(other, name):
+            if not unclear and value != theirs[alias]:
                 why = f"must be as in {earlier}: both use account {part.account}"
                 yield Clash(f"{path}.{alias}", why)
+
+
+def _account_fields(draft: Draft, part: ProvisionerSettings) -> dict[str, object]:
+    """Return what makes the account of a provisioner, by field."""
+    return {
+        "namespace": draft.namespace_of(part),
+        "workspaceNamespaces": set(part.workspace_namespaces),
+        "workspaceDeployments": part.workspace_deployments,
+        "serviceAccountAnnotations": part.service_account_annotations,
+    }
 
 
 def _workspace_namespaces(draft: Draft) -> Iterator[Clash]:

@@ -1,13 +1,16 @@
-"""What many provisioners cost, beside a program that does nothing with as many resources.
+"""What many provisioners cost, beside a program with trivial resources.
 
-Each figure is a ratio within this run. The table is printed, and appended to `bench.md` in the
-cache. `BENCH_SIZES=10,50` measures fewer. The provisioners share an account, as docs/size.md
-advises for many; with `BENCH_ACCOUNTS=own` each has its own.
+Each figure is a ratio within this run. Two stacks of ours are measured: one whose provisioners each
+have an account of their own, which is the default, and one whose provisioners share an account. The
+floor has as many resources as the first. The table is printed, and appended to `bench.md` in the
+cache. `BENCH_SIZES=10,50` measures fewer.
 """
 
 import os
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -16,8 +19,6 @@ from typing import Any
 
 import pytest
 
-from coder_stack.operate.drift import check_drift
-from coder_stack.operate.engine.pulumi import Project as Stacks
 from sandbox.engine import Engine
 from sandbox.toolchain import cache_dir
 from tests.bench.floor import Floor
@@ -29,146 +30,176 @@ from tests.engine_project import Project
 from tests.simulation import simulated
 
 SIZES = [int(each) for each in os.environ.get("BENCH_SIZES", "10,50,150").split(",")]
-_SHARED = os.environ.get("BENCH_ACCOUNTS", "shared") == "shared"
+OWN, SHARED, FLOOR = "own", "shared", "floor"
 _LOOKS = 3
+_PREVIEW = ("preview",)
+_LOOK = ("preview", "--refresh", "--run-program")
+_UP = ("up", "--yes", "--skip-preview")
 
 
 @dataclass
 class Column:
-    """The figures of one size, by row."""
+    """The figures of one size: by row, then by stack."""
 
     size: int
-    ours: dict[str, float] = field(default_factory=dict[str, float])
-    floor: dict[str, float] = field(default_factory=dict[str, float])
+    times: dict[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     facts: dict[str, str] = field(default_factory=dict[str, str])
 
-    def compare(
-        self,
-        row: str,
-        ours: Callable[[], object],
-        floor: Callable[[], object],
-        times: int = 1,
-    ) -> None:
+    def compare(self, row: str, work: Mapping[str, Callable[[], object]], times: int = 1) -> None:
         """Take the fastest of a few, turn about: what is slower was the machine."""
-        pairs = [(seconds(ours), seconds(floor)) for _ in range(times)]
-        self.ours[row] = min(first for first, _ in pairs)
-        self.floor[row] = min(second for _, second in pairs)
+        rounds = [{name: seconds(each) for name, each in work.items()} for _ in range(times)]
+        self.times[row] = {name: min(each[name] for each in rounds) for name in work}
         print(f"{self.size:4} {row:22} {self.cell(row)}", flush=True)
 
     def cell(self, row: str) -> str:
-        """Return seconds and their ratio."""
-        ours, floor = self.ours[row], self.floor[row]
-        return f"{ours:.1f} s / {floor:.1f} s = {ours / floor:.2f}"
+        """Return seconds and ratios."""
+        own, shared, floor = (self.times[row][name] for name in (OWN, SHARED, FLOOR))
+        ratios = f"{own / floor:.2f} / {shared / floor:.2f}"
+        return f"{own:.1f} / {shared:.1f} / {floor:.1f} s = {ratios}"
+
+
+@dataclass
+class Stacks:
+    """Both stacks of ours and the floor, of one size."""
+
+    ours: Mapping[str, Deployed]
+    floor: Floor
+
+    @property
+    def projects(self) -> dict[str, Project]:
+        """All three, by name."""
+        found = {name: each.project for name, each in self.ours.items()}
+        return {**found, FLOOR: self.floor.project}
+
+    def resize(self, provisioners: int, tag: str = "0") -> None:
+        """Declare so many, of which the first has this tag."""
+        self.floor.resize(provisioners)
+        self.floor.change(tag)
+        for name, stack in self.ours.items():
+            account = {"account": "builders"} if name == SHARED else {}
+            fleet = [_provisioner(number, tag) | account for number in range(provisioners)]
+            stack.configure(provisioners=fleet)
+
+    def running(self, *command: str) -> dict[str, Callable[[], Any]]:
+        """Return what runs this command of Pulumi, by stack."""
+        return {
+            name: lambda project=project: project.pulumi(*command)
+            for name, project in self.projects.items()
+        }
 
 
 @pytest.mark.timeout(7200)
-def bench_cost(
-    engine: Engine, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    columns = [_measure(engine, cluster, tmp_path / str(n), n, monkeypatch) for n in SIZES]
+def bench_cost(engine: Engine, cluster: Cluster, tmp_path: Path) -> None:
+    columns = [_measure(engine, cluster, tmp_path / str(size), size) for size in SIZES]
     table = _table(columns, engine)
     print(f"\n{table}")
     with (cache_dir() / "bench.md").open("a") as results:
         results.write(f"{table}\n")
 
 
-def _measure(
-    engine: Engine,
-    cluster: Cluster,
-    folder: Path,
-    size: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Column:
+def _measure(engine: Engine, cluster: Cluster, folder: Path, size: int) -> Column:
     folder.mkdir()
     column = Column(size)
-    with _stack(engine, cluster, folder / "ours") as stack, PeakMemory(folder / "ours") as memory:
-        floor = Floor(engine, cluster, folder / "floor")
-        for name, value in stack.project.environment.items():
-            monkeypatch.setenv(name, value)
-
-        def resize(provisioners: int, tag: str = "0") -> None:
-            floor.resize(provisioners)
-            floor.change(tag)
-            stack.configure(provisioners=[_provisioner(n, tag) for n in range(provisioners)])
-
-        def run(project: Project, *command: str) -> Callable[[], Any]:
-            return lambda: project.pulumi(*command)
-
-        def both(row: str, *command: str, times: int = 1) -> None:
-            column.compare(row, run(stack.project, *command), run(floor.project, *command), times)
-
-        up = ("up", "--yes", "--skip-preview")
-        resize(size)
+    with _stacks(engine, cluster, folder) as stacks, PeakMemory(folder) as memory:
+        stacks.resize(size)
         try:
-            both("first up", *up)
-            column.facts["state per provisioner"] = _state(stack.project, floor.project, size)
-            column.facts["lines of an up without changes"] = str(
-                len(stack.project.pulumi(*up).stdout.splitlines())
+            column.compare("first up", stacks.running(*_UP))
+            exported = {name: len(_export(each)) for name, each in stacks.projects.items()}
+            column.facts["state per provisioner"] = _bytes(exported, size)
+            column.facts["lines of an up without changes"] = " / ".join(
+                str(len(each.project.pulumi("up", "--yes").stdout.splitlines()))
+                for each in stacks.ours.values()
             )
-            both("preview", "preview", times=_LOOKS)
-            looking = ("preview", "--refresh", "--run-program")
-            stack.coderd.forget_requests()
-            both("preview --refresh", *looking, times=_LOOKS)
-            column.facts["requests of a refresh"] = str(_own_requests(stack) // _LOOKS)
-            column.compare(
-                "drift",
-                lambda: check_drift(
-                    Stacks.at(stack.project.folder).stack(stack.project.stack.name)
-                ),
-                run(floor.project, *looking),
-                _LOOKS,
-            )
-            resize(size + 1)
-            both("one added", *up)
-            resize(size + 1, "1")
-            both("one tag changed", *up)
+            column.compare("preview", stacks.running(*_PREVIEW), _LOOKS)
+            column.facts["requests of a refresh"] = _requests(stacks)
+            column.compare("preview --refresh", stacks.running(*_LOOK), _LOOKS)
+            looks = {name: _drift(each.project) for name, each in stacks.ours.items()}
+            floor = stacks.running(*_LOOK)[FLOOR]
+            column.compare("coder-stack drift", {**looks, FLOOR: floor}, _LOOKS)
+            stacks.resize(size + 1)
+            column.compare("one added", stacks.running(*_UP))
+            stacks.resize(size + 1, "1")
+            column.compare("one tag changed", stacks.running(*_UP))
         finally:
-            both("destroy", "destroy", "--yes", "--skip-preview")
-        column.facts["provider process"] = memory.said()
+            column.compare("destroy", stacks.running("destroy", "--yes", "--skip-preview"))
+        column.facts["peak of a provider process"] = memory.said()
     return column
 
 
 @contextmanager
-def _stack(engine: Engine, cluster: Cluster, folder: Path) -> Generator[Deployed]:
-    folder.mkdir()
-    with (
-        simulated(licensed=True) as coderd,
-        deployed(engine, cluster, coderd, folder) as stack,
-    ):
-        stack.give("token", coderd.token)
-        yield stack
+def _stacks(engine: Engine, cluster: Cluster, folder: Path) -> Generator[Stacks]:
+    with ExitStack() as open_:
+        ours = dict[str, Deployed]()
+        for name in (OWN, SHARED):
+            (folder / name).mkdir()
+            coderd = open_.enter_context(simulated(licensed=True))
+            stack = open_.enter_context(deployed(engine, cluster, coderd, folder / name))
+            stack.give("token", coderd.token)
+            ours[name] = stack
+        yield Stacks(ours, Floor(engine, cluster, folder / FLOOR))
 
 
 def _provisioner(number: int, tag: str) -> dict[str, Any]:
     changed = {"changed": tag} if number == 0 else {}
-    shared = {"account": "shared"} if _SHARED else {}
-    return {"name": f"p{number}", "key": {"tags": {"number": str(number), **changed}}, **shared}
+    return {"name": f"p{number}", "key": {"tags": {"number": str(number), **changed}}}
 
 
-def _state(ours: Project, floor: Project, size: int) -> str:
-    first, second = (len(each.pulumi("stack", "export").stdout) for each in (ours, floor))
-    return f"{first / size / 1000:.1f} kB / {second / size / 1000:.1f} kB = {first / second:.2f}"
+def _drift(project: Project) -> Callable[[], object]:
+    command = [sys.executable, "-m", "coder_stack.cli", "drift", "--stack", project.stack.name]
+    environment = {**os.environ, **project.environment}
+
+    def run() -> None:
+        subprocess.run(
+            command, cwd=project.folder, env=environment, check=True, capture_output=True
+        )
+
+    return run
 
 
-def _own_requests(stack: Deployed) -> int:
-    """Count what the stack asked; daemons and other pods ask by themselves."""
-    theirs = ("/provisionerdaemons/serve", "/workspaceproxies/me/")
-    return sum(not any(each in request for each in theirs) for request in stack.coderd.requests())
+def _export(project: Project) -> str:
+    return project.pulumi("stack", "export").stdout
+
+
+def _bytes(exported: Mapping[str, int], size: int) -> str:
+    own, shared, floor = (exported[name] / size / 1000 for name in (OWN, SHARED, FLOOR))
+    ratios = f"{own / floor:.2f} / {shared / floor:.2f}"
+    return f"{own:.1f} / {shared:.1f} / {floor:.1f} kB = {ratios}"
+
+
+def _requests(stacks: Stacks) -> str:
+    """Count what one refresh of each asks; daemons and other pods ask by themselves."""
+    counts: list[str] = []
+    for each in stacks.ours.values():
+        each.coderd.forget_requests()
+        each.project.pulumi(*_LOOK)
+        theirs = ("/provisionerdaemons/serve", "/workspaceproxies/me/")
+        asked = [one for one in each.coderd.requests() if not any(path in one for path in theirs)]
+        counts.append(str(len(asked)))
+    return " / ".join(counts)
 
 
 def _table(columns: list[Column], engine: Engine) -> str:
-    rows = [[row, *(each.cell(row) for each in columns)] for row in columns[0].ours]
+    rows = [[row, *(each.cell(row) for each in columns)] for row in columns[0].times]
     rows += [[fact, *(each.facts[fact] for each in columns)] for fact in columns[0].facts]
     if len(columns) > 1:
-        rows.append(["first up per provisioner, against the size before", "", *_growth(columns)])
-    head = ["ours / floor", *(f"{each.size} provisioners" for each in columns)]
+        rows += [[f"{row}, per provisioner", "", *_growth(columns, row)] for row in _GROWING]
+    head = ["own accounts / shared / floor", *(f"{each.size} provisioners" for each in columns)]
     lines = [head, ["---"] * len(head), *rows]
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    accounts = "one account for all" if _SHARED else "an account for each"
-    about = f"{when}, {os.cpu_count()} cores, {accounts}, Kubernetes plugin: {engine.plugin.source}"
+    plugin = engine.plugin.source
+    about = f"{when}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, plugin: {plugin}"
     return "\n".join([about, "", *(f"| {' | '.join(line)} |" for line in lines), ""])
 
 
-def _growth(columns: list[Column]) -> list[str]:
-    per = [each.ours["first up"] / each.size for each in columns]
-    return [f"{now / before:.2f}" for before, now in pairwise(per)]
+_GROWING = ("first up", "preview", "preview --refresh", "coder-stack drift")
+
+
+def _growth(columns: list[Column], row: str) -> list[str]:
+    """Return how much longer each provisioner takes than at the size before."""
+    return [
+        " / ".join(
+            f"{(now.times[row][name] / now.size) / (before.times[row][name] / before.size):.2f}"
+            for name in (OWN, SHARED, FLOOR)
+        )
+        for before, now in pairwise(columns)
+    ]

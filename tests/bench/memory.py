@@ -12,7 +12,7 @@ _PAUSE = 0.2
 
 
 class PeakMemory:
-    """Watches the provider processes of the stack in a folder while the block runs."""
+    """Watches the provider processes of the stacks in a folder while the block runs."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = str(folder)

@@ -52,6 +52,8 @@ def test_without_a_jti_every_upload_gets_a_random_uuid(licensed: Server) -> None
     body = expect.data(upload(licensed, a_license()), 201)
     assert "jti" not in body["claims"]
     assert re.fullmatch(r"[0-9a-f-]{36}", body["uuid"])
+    listed = licensed.owner("GET", "/licenses").json()
+    assert ("jti" in listed[-1]["claims"], listed[-1]["uuid"]) == (False, body["uuid"])
 
 
 def test_the_same_text_again_is_a_500_that_names_the_constraint(licensed: Server) -> None:

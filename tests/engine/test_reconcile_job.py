@@ -17,10 +17,13 @@ from tests.engine.job_pod import JOB, Pod, keep
 from tests.simulation import license_text, simulated
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
-UNTIL_CHECKED = """"$0" "$@" 2> $HOME/log & watcher=$!
+UNTIL_CHECKED = r""""$0" "$@" 2> $HOME/log & watcher=$!
 until grep -q 'checked: clean' $HOME/log || ! kill -0 $watcher; do sleep 0.2; done
+port=$(sed -n 's/.*serving on port //p' $HOME/log)
+python -c 'import sys, urllib.request as http; print(http.urlopen(sys.argv[1]).read().decode())' \
+    "http://127.0.0.1:$port/metrics"
 kill -TERM $watcher; wait $watcher; cat $HOME/log >&2"""
-"""Run a watcher until its first check has ended."""
+"""Run a watcher until its first check has ended, and print its metrics."""
 FLEET = [{"name": "eu", "key": {"tags": {"region": "eu"}}}]
 
 
@@ -130,6 +133,8 @@ def test_D4_N1_job_and_watcher_repair_with_their_own_rights_and_write_nowhere_el
     assert "repaired after" in watched.stderr, watched.stderr
     assert "no lock is left" in watched.stderr
     assert "no Lease could be written" not in watched.stderr
+    down = f'coder_stack_watch_streams_down{{stack="{stack.project.stack.name}"}} 0.0'
+    assert down in watched.stdout, "it may watch all that the stack has, in the vault too"
     assert "eu-provisioner" in cluster.names(path("rolebindings"))
     watcher = cluster.get(path("deployments", "coder-reconcile"))
     assert watcher is not None

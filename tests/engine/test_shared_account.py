@@ -24,7 +24,7 @@ def used(stack: Deployed, name: str) -> set[str]:
     return {pod["spec"]["serviceAccountName"] for pod in stack.pods(f"{name}-provisioner")}
 
 
-def test_P1_an_account_is_shared_and_outlives_a_provisioner_without_a_gap(
+def test_P1_provisioners_move_to_a_shared_account_and_back(
     engine: Engine, cluster: Cluster, tmp_path: Path
 ) -> None:
     eu, us = {"name": "eu"}, {"name": "us"}

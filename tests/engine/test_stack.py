@@ -11,6 +11,7 @@ from sandbox.engine import Engine
 from tests.cluster_access import Cluster
 from tests.engine.deployed import Deployed, deployed
 from tests.simulation import license_text, simulated
+from tests.unit.test_outputs import documented_outputs
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("impatient")]
 SYDNEY: dict[str, Any] = {"name": "sydney", "accessUrl": "https://sydney.example.com"}
@@ -64,6 +65,7 @@ def test_S1_CP2_E1_L8_the_outputs_say_how_the_stack_is(stack: Deployed) -> None:
     assert outputs["conditions"] == [ready], "only what is not True, and the sum"
     assert details["conditions"][-1] == ready
     assert len(details["conditions"]) > 10
+    assert {*documented_outputs("| of the parts |")} <= {*details}
     assert stack.preview(refresh=True).changes == []
 
 
@@ -71,7 +73,7 @@ def test_S1_an_update_without_changes_prints_little_and_no_more_for_more_provisi
     stack: Deployed,
 ) -> None:
     stack.up()
-    said: list[str] = stack.project.pulumi("up", "--yes", "--skip-preview").stdout.splitlines()
+    said: list[str] = stack.project.pulumi("up", "--yes").stdout.splitlines()
     assert len(said) <= 60
     assert not any(each["name"] in line for line in said for each in FLEET)
 

@@ -5,7 +5,6 @@ deleted key is made again by a request that coderd answers late, and the Secret 
 """
 
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -36,7 +35,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("watch-survives")]
 TOKENS = "/api/v2/users/me/keys/tokens"
 LATE = 8.0
 """Seconds that coderd takes to make a key, in which a repair is surely in flight."""
-LEASE_SECONDS = 30
+WAITS = "waiting up to 30 s for the Lease"
 QUICK = ("--repair", "--interval", "5")
 
 
@@ -67,12 +66,6 @@ def keys_made(stack: Drifting) -> int:
     return len(stack.coderd.requests("POST", "/provisionerkeys"))
 
 
-def started_within(watcher: WatchProcess) -> float:
-    """Return the seconds until it watches."""
-    begin = time.monotonic()
-    return watcher.said("watching ", seconds=SECONDS).at - begin
-
-
 def test_N1_a_watcher_that_is_ended_in_a_repair_leaves_no_lock_and_the_next_repairs_the_rest(
     stack: Drifting,
 ) -> None:
@@ -84,8 +77,8 @@ def test_N1_a_watcher_that_is_ended_in_a_repair_leaves_no_lock_and_the_next_repa
     assert keys_made(stack) == 1, "the step was finished"
     assert not has_a_working_key(stack), "and no other was begun"
     with watching(stack, *QUICK) as watcher:
-        assert started_within(watcher) < LEASE_SECONDS / 2
         is_watching(watcher)
+        assert watcher.count(WAITS) == 0, "the Lease was given back"
         assert watcher.count("repaired after") == 1
     assert has_a_working_key(stack)
     assert keys_made(stack) == 1
@@ -102,8 +95,8 @@ def test_N1_a_watcher_that_is_killed_in_a_repair_takes_its_repair_along(stack: D
     assert keys_made(stack) == 1
     assert not has_a_working_key(stack), "nobody repairs without a watcher"
     with watching(stack, *QUICK) as watcher:
-        assert LEASE_SECONDS - 5 < started_within(watcher) < LEASE_SECONDS * 2
         is_watching(watcher)
+        assert watcher.count(WAITS) == 1, "the Lease ends by itself"
     assert has_a_working_key(stack)
     assert keys_made(stack) == 1
 

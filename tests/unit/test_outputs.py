@@ -7,7 +7,7 @@ from unittest.mock import MagicMock
 import pulumi
 import pytest
 
-from coder_stack.outputs import exports
+from coder_stack.outputs import exports, unmet
 from coder_stack.settings import Settings
 from coder_stack.stack import StackSecrets
 from sandbox.paths import CHECKOUT
@@ -25,6 +25,24 @@ def test_docs_and_exports_name_the_same_outputs(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(pulumi.Output, "all", MagicMock())
     monkeypatch.setattr(pulumi.Output, "secret", MagicMock())
     assert documented == list(exports(MagicMock()))
+
+
+def condition(component: str, kind: str, status: str, reason: str = "NotEntitled") -> Any:
+    return {"component": component, "type": kind, "status": status, "reason": reason, "message": ""}
+
+
+def test_S1_conditions_that_do_not_hold_are_as_few_in_a_stack_of_many_parts() -> None:
+    kinds = ("ExternalProvisionersEntitled", "DeploymentReady")
+    fleet = [condition(f"provisioner/p{n}", kind, "False") for n in range(50) for kind in kinds]
+    pending = condition("provisioner/p7", "DeploymentReady", "False", "Pending")
+    holds = condition("operator", "OperatorAccessReady", "True")
+    ready = condition("stack", "Ready", "False", "SeveralReasons")
+    assert unmet([holds, *fleet, pending, ready]) == [
+        {**fleet[0], "component": "provisioner/p0 and 49 others"},
+        {**fleet[1], "component": "provisioner/p0 and 49 others"},
+        pending,
+        ready,
+    ]
 
 
 def stack(token: Any = None, password: Any = None, **settings: dict[str, Any]) -> MagicMock:

@@ -1,15 +1,22 @@
 """`coder-stack watch`: what is refused at once, in one sentence each (N1)."""
 
 import json
+import socket
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from typer.testing import CliRunner, Result
 
 from coder_stack.cli import command
+from coder_stack.operate.engine.errors import OperationError
+from coder_stack.operate.watch.lease import Lease
+from coder_stack.operate.watch.watcher import Watcher
 from sandbox.paths import CHECKOUT
+from tests.waiting import eventually
 
 EXPORTED = CHECKOUT / "tests/engine/earlier_stack/state.json"
 URL = "https://hooks.example.com/services/never-to-be-seen"
@@ -19,8 +26,10 @@ case "$*" in
   *whoami*) echo '{"url": "s3://states"}' ;;
   *"stack ls"*) echo '[{"name": "dev", "current": true}]' ;;
   *"config get acme:notifyUrl"*) cat url.json ;;
+  *"config --json --stack slow"*) until [ -f answer ]; do sleep 0.05; done; echo '{}' ;;
   *"config --json --stack"*) cat config.json ;;
   *"stack export --stack dev"*) cat exported.json ;;
+  *"stack export --stack slow"*) echo '{"version": 3, "deployment": null}' ;;
   *"stack export --stack nobody"*) echo "error: no stack named 'nobody' found" >&2; exit 1 ;;
   *) echo "unexpected: $*" >&2; exit 1 ;;
 esac
@@ -101,6 +110,81 @@ def test_N1_a_stack_without_outputs_is_one_sentence(folder: Folder) -> None:
         "error: The stack `dev` has no outputs, so there is nothing to watch yet."
     )
     assert "pulumi up --stack dev" in result.stderr
+
+
+def test_N3_pages_are_served_before_the_backend_answers(folder: Folder) -> None:
+    """A pod that is killed for its silence starts again and tells nobody."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    pages = dict[str, int]()
+
+    def look() -> None:
+        def status(path: str) -> int:
+            return httpx.get(f"http://127.0.0.1:{port}{path}", trust_env=False).status_code
+
+        def is_served() -> bool:
+            try:
+                pages.update({path: status(path) for path in ("/healthz", "/readyz", "/metrics")})
+            except httpx.TransportError:
+                return False
+            return True
+
+        try:
+            eventually(is_served)
+        finally:
+            (folder.path / "answer").touch()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    result = folder.watch("--stack", "slow", "--listen", f"127.0.0.1:{port}")
+    looking.join()
+    assert pages == {"/healthz": 200, "/readyz": 503, "/metrics": 200}
+    assert "error: The stack `slow` has no outputs" in result.stderr
+
+
+@pytest.fixture
+def leases(monkeypatch: pytest.MonkeyPatch) -> list[Lease]:
+    """The Leases that a watcher asks for, before it ends at once."""
+    found = list[Lease]()
+
+    def acquire(lease: Lease, *_: object) -> bool:
+        found.append(lease)
+        return True
+
+    def start(*_: object) -> None:
+        raise OperationError("enough")
+
+    monkeypatch.setattr(Lease, "acquire", acquire)
+    monkeypatch.setattr(Watcher, "start", start)
+    return found
+
+
+def test_N1_a_stack_in_other_clusters_only_has_its_lease_there(
+    folder: Folder, leases: list[Lease]
+) -> None:
+    text = EXPORTED.read_text()
+    (folder.path / "exported.json").write_text(text.replace("::coder-cluster", "::x@us"))
+    folder.watch("--stack", "dev")
+    (lease,) = leases
+    assert lease.namespace == "earlier"
+    assert Path(lease.cluster.kubeconfig or "").is_absolute()
+
+
+def test_N1_a_stack_without_objects_says_that_it_has_no_lease(
+    folder: Folder, leases: list[Lease]
+) -> None:
+    exported = json.loads(EXPORTED.read_text())
+    deployment = exported["deployment"]
+    deployment["resources"] = [
+        each for each in deployment["resources"] if "kubernetes:" not in each["type"]
+    ]
+    (folder.path / "exported.json").write_text(json.dumps(exported))
+    result = folder.watch("--stack", "dev")
+    assert leases == []
+    assert (
+        "==> no Lease, as the stack has no Kubernetes objects: start one watcher only"
+        in result.stderr
+    )
 
 
 def test_N3_a_bad_address_is_one_sentence(folder: Folder) -> None:

@@ -86,7 +86,11 @@ def namespace_rules(
         if namespace not in rules:
             # The Role itself is an object of the stack, too.
             own_name = reconcile_name(plane.name)
-            rules[namespace] = [Rule(_RBAC, ("roles", "rolebindings"), _KEEP, (own_name,))]
+            ours = ("roles", "rolebindings")
+            rules[namespace] = [Rule(_RBAC, ours, _KEEP, (own_name,))]
+            if _watches(settings):
+                # Kubernetes allows no list of one name by its labels.
+                rules[namespace].append(Rule(_RBAC, ours, ("list", "watch")))
         if namespace not in own and namespace != home:  # where every Secret may be read
             rules[namespace].append(Rule("", ("secrets",), ("get",), names))
     return rules

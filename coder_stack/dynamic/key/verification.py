@@ -3,24 +3,30 @@
 A key's plaintext cannot change in coderd: as long as its list has the key's id, it accepts what was
 issued with it. A change of the plaintext in the state shows in its checksum. Only an edit of
 coderd's database shows in neither, so the plaintext of each key is verified now and then. Whose
-turn it is depends on the list and the hour: nothing is recorded, and no refresh differs. No I/O.
+turn it is follows from the key's id and the hour: nothing is recorded, no refresh differs, and no
+key that comes or goes moves the turn of another. No I/O but the clock.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.dynamic.key.inputs import KeyState
 
 FEW = 10
-"""Up to so many keys in an organization, each refresh verifies all."""
-TURNS = 29
+"""Of an organization with up to so many keys, each refresh verifies all; so many in a command."""
+TURNS = 61
 """Each hour has one of so many turns. Prime: a schedule that repeats every day, or after any other
-number of hours that 29 does not divide, comes to each turn."""
+number of hours that 61 does not divide, comes to each turn."""
 
 _HOUR = 3600
-THIS_HOUR = int(time.time()) // _HOUR
-"""When this process, which serves one command of Pulumi, began."""
+
+
+@cache
+def this_hour() -> int:
+    """Return the hour of this process, which serves one command of Pulumi; it stays the same."""
+    return int(time.time()) // _HOUR
 
 
 def is_suspect(known: KeyState, now: KeyState) -> bool:
@@ -28,9 +34,14 @@ def is_suspect(known: KeyState, now: KeyState) -> bool:
     return now != known or not (known.material_valid and known.material.get_secret_value())
 
 
-def is_its_turn(key: KeyRecord, listed: Sequence[KeyRecord], hour: int) -> bool:
-    """Tell whether to verify the key in this hour, given its organization's keys, oldest first.
+def is_one_of_few(listed: Sequence[KeyRecord], verified: Iterator[int]) -> bool:
+    """Tell whether to verify a key because its organization, whose keys are listed, has few.
 
-    A new key is the last of them, and changes the turn of no other.
+    `verified` counts those of this command: many small organizations cost no more than one.
     """
-    return len(listed) <= FEW or listed.index(key) % TURNS == hour % TURNS
+    return len(listed) <= FEW and next(verified) < FEW
+
+
+def is_its_turn(key: KeyRecord, hour: int) -> bool:
+    """Tell whether to verify the key in this hour."""
+    return key.id.int % TURNS == hour % TURNS

@@ -13,6 +13,7 @@ from coder_stack.operate.report.model import ReportedCondition
 
 _READY = "Ready"
 _OPERATOR = "operator"
+_SHARED_ACCOUNT = "account"
 _WORKLOAD = ("Namespace", "Deployment", "ServiceAccount", "Service")
 _LICENSE = ("License", "Entitlements", "FeatureGate", "OperatorAccess")
 # A condition → kinds of resources in its own component that it rests on.
@@ -35,6 +36,7 @@ _COMPONENTS = {
     "coder-stack:index:ControlPlane": "controlPlane",
     "coder-stack:index:Operator": _OPERATOR,
     "coder-stack:index:Provisioner": "provisioner",
+    "coder-stack:index:ProvisionerAccount": _SHARED_ACCOUNT,
     "coder-stack:index:WorkspaceProxy": "proxy",
 }
 
@@ -78,6 +80,9 @@ def _rests_on(condition: Condition, finding: Finding) -> bool:
     if condition.type.endswith("Entitled"):
         return component == _OPERATOR and finding.resource in _LICENSE
     kinds = _OWN.get(condition.type, ())
+    if component == _SHARED_ACCOUNT and condition.type == "DeploymentReady":
+        # Conditions do not say whose pods use it: those of any provisioner may.
+        return condition.component.startswith("provisioner/") and finding.resource in kinds
     return component == condition.component and finding.resource in kinds
 
 

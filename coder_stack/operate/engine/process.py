@@ -160,7 +160,8 @@ def run(
         finally:
             with signals.lock:
                 signals.running -= 1
-        if code < 0 and cancel:
+        # Pulumi handles SIGINT from its start on: what SIGINT ended was no Pulumi yet.
+        if code < 0 and code != -signal.SIGINT and cancel:
             signals.killed.append(cancel)
         signals.raise_if_interrupted()
         output = ["" if each is None else _content(each) for each in streams]

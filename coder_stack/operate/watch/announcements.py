@@ -42,7 +42,7 @@ class Announcements:
         self.metrics.confirmed.inc(len({e.urn for e in (*drifted(report), *report.repairs)}))
         self.metrics.repaired.inc(len(report.repairs))
         self.metrics.refused.inc(report.refused is not None)
-        self._tell(self._told.ended(report, time.monotonic()))
+        self._tell(*self._told.ended(report, time.monotonic()))
         if report.result != "error":
             self.metrics.last_look.set(timestamp())
         if report.repairs:
@@ -61,9 +61,10 @@ class Announcements:
         self.say(f"checked: {report.result}{left if report.result == 'drift' else ''}")
 
     def failed(self, report: Report) -> None:
-        """Tell that not even the recorded state can be read."""
+        """Tell that no check can begin: the state cannot be read, or a lock does not end."""
+        self.metrics.report = report
         self.metrics.looks["error"].inc()
-        self._tell(self._told.ended(report, time.monotonic()))
+        self._tell(*self._told.ended(report, time.monotonic()))
 
     def say_error(self, report: Report) -> None:
         """Write an error to the log, with what to do about it."""
@@ -76,6 +77,7 @@ class Announcements:
         self._tell(self._told.calm(self.stack, time.monotonic()))
         self._tell(self._told.license(self.stack, license_end, datetime.now(UTC)))
 
-    def _tell(self, notice: Notice | None) -> None:
-        if notice is not None and self.notifier is not None:
-            self.notifier.tell(notice)
+    def _tell(self, *notices: Notice | None) -> None:
+        for each in notices:
+            if each is not None and self.notifier is not None:
+                self.notifier.tell(each)

@@ -1,11 +1,11 @@
 """Ask coderd for the lists that the providers use, at an interval (N1).
 
 One request for each list, however many keys are in it: the keys of an organization, licenses,
-proxies, organizations. Entitlements follow from the licenses, so with a license they are read only
-as often as coderd computes them anew. No answer is not an absence: the list is then unknown.
+proxies, organizations; without any, one for the token's own user. Entitlements follow from the
+licenses, so with a license they are read only as often as coderd computes them anew. No answer is
+not an absence: the list is then unknown.
 """
 
-import json
 import random
 import threading
 import time
@@ -14,20 +14,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from coder_stack.cluster.secret import SecretKeyRef
 from coder_stack.coderd.client import Coderd
 from coder_stack.coderd.errors import (
+    ApiServerRefused,
+    CertificateNotTrusted,
     CoderdError,
     NoAnswer,
     NotFound,
     Unauthenticated,
 )
-from coder_stack.config_keys import namespace_in
-from coder_stack.dynamic.runtime.config import StackConfig
-from coder_stack.dynamic.runtime.session import ConnectionProps, Session, Sessions
+from coder_stack.dynamic.runtime.session import Session
 from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.engine.process import Interrupted
-from coder_stack.operate.engine.pulumi import Project
 from coder_stack.operate.watch.facts import ANSWERS, CODERD, REFUSED, SILENT, TOKEN, Facts
 
 ENTITLEMENTS_SECONDS = 600.0
@@ -35,6 +33,8 @@ ENTITLEMENTS_SECONDS = 600.0
 _SILENT_AFTER = 3
 """Polls without an answer until coderd counts as silent; a rollout may take two."""
 _DEADLINE = 5.0
+NEW_SESSION_SECONDS = 3600.0
+"""A session reads the kubeconfig and its token once, and a pod's token is replaced in its file."""
 _LONGEST_SPREAD = 1.5
 """Seconds by which an interval is longer, so that several watchers do not ask at once."""
 
@@ -66,6 +66,9 @@ def ask(coderd: Coderd, name: str) -> Listed:
                 str(each.id): {text: getattr(each, text) for text in texts}
                 for each in coderd.organizations()
             }
+        case "user":
+            coderd.user()
+            return {}
         case _:
             found = coderd.entitlements()
             features = {
@@ -95,6 +98,8 @@ class CoderdLists:
     _session: Session | None = None
     """Used by the polling thread alone."""
     _session_of: Facts | None = None
+    """None if the next poll has to open another one."""
+    _opened_at: float = 0.0
     _entitlements_at: float = 0.0
     _thread: threading.Thread | None = None
     _soon: threading.Event = field(default_factory=threading.Event)
@@ -158,7 +163,7 @@ class CoderdLists:
         names = self._due(facts, now)
         if not names:
             return
-        found, silent, refused = self._ask_all(facts, names)
+        found, silent, refused = self._ask_all(facts, names, now)
         with self._lock:
             if facts is not self._facts:
                 return  # recorded anew in the meantime: ask again
@@ -178,19 +183,18 @@ class CoderdLists:
         skip = {"entitlements"} if recently and "licenses" in facts.lists else set[str]()
         return [name for name in facts.lists if name not in skip]
 
-    def _ask_all(self, facts: Facts, names: Sequence[str]) -> tuple[dict[str, Listed], bool, bool]:
+    def _ask_all(
+        self, facts: Facts, names: Sequence[str], now: float
+    ) -> tuple[dict[str, Listed], bool, bool]:
         """Return the answers, whether coderd is silent, and whether it refuses the token."""
         found: dict[str, Listed] = {}
         refused = False
-        if facts is not self._session_of:
-            self.close()
         try:
-            session = self._session or self.open_session(facts)
+            session = self._session_for(facts, now)
         except (CoderdError, OperationError):
             return {}, True, False
         if session is None:
             return {}, False, False
-        self._session, self._session_of = session, facts
         coderd = session.coderd.with_deadline(_DEADLINE)
         for name in names:
             self.requests += 1
@@ -199,39 +203,27 @@ class CoderdLists:
             except Unauthenticated:
                 refused = True
                 self._session_of = None  # the next poll reads the token anew
+            except (ApiServerRefused, CertificateNotTrusted):
+                self._session_of = None  # and the kubeconfig and the CA bundle
+                return {}, True, False
             except NoAnswer:
                 return {}, True, False
             except CoderdError:
                 continue  # refused for want of a license or a right: unknown
         return found, False, refused
 
-
-def session_opener(project: Project, stack: str) -> Callable[[Facts], Session | None]:
-    """Return a function that opens a session as the providers do; None without a connection.
-
-    Only a token in the stack's config is decrypted, and only to be sent to coderd.
-    """
-
-    def open_session(facts: Facts) -> Session | None:
-        if facts.connection is None:
-            return None
-        connection = ConnectionProps.model_validate(facts.connection)
-        texts: Mapping[str, Mapping[str, Any]] = json.loads(
-            project.run("config", "--json", "--stack", stack)
-        )
-        namespace = namespace_in(project.name, texts.__contains__)
-        token = f"{namespace}:token"
-        in_config = not isinstance(connection.token_location, SecretKeyRef)
-
-        def get(key: str) -> str | None:
-            if key not in texts:
-                return None
-            if key == token and in_config:
-                shown = project.run("config", "get", key, "--json", "--stack", stack)
-                return str(json.loads(shown)["value"])
-            return texts[key].get("value")
-
-        config = StackConfig.read(get, project.name)
-        return Sessions().open(connection, config, {})
-
-    return open_session
+    def _session_for(self, facts: Facts, now: float) -> Session | None:
+        """Open a session if there is none for these facts, or if it is old."""
+        may_stay = self._session is not None and facts is self._session_of
+        if may_stay and now - self._opened_at < NEW_SESSION_SECONDS:
+            return self._session
+        self._opened_at = now
+        try:
+            session = self.open_session(facts)
+        except (CoderdError, OperationError):
+            if may_stay:  # only Pulumi's backend is away, and coderd may answer
+                return self._session
+            raise
+        self.close()
+        self._session, self._session_of = session, facts
+        return session

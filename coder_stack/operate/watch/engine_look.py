@@ -9,6 +9,7 @@ SIGTERM: nobody repairs beside the next watcher.
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -37,6 +38,8 @@ Word = Literal["found", "done", "locked"]
 _LOCK_WAIT_SECONDS = 30.0
 """How long a repair waits for an update that started after its check."""
 _WATCHER_POLL_SECONDS = 0.5
+_EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
+"""The last line of a traceback begins with it."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,15 @@ def look(
             )
             read_on()
     if done.code:
-        raise OperationError(f"The check of the stack ended with exit code {done.code}.")
+        raise OperationError(
+            f"The check of the stack ended with exit code {done.code}{_kind(done.stderr)}."
+        )
+
+
+def _kind(stderr: str) -> str:
+    """Return what kind of exception ended it; its text may hold what nobody may read."""
+    found = _EXCEPTION.findall(stderr)
+    return f" ({found[-1]})" if found else ""
 
 
 def _whole(lines: IO[str]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from coder_stack.descriptors import (
     WORKSPACE_PROXY,
 )
 from coder_stack.frozen_model import FrozenModel
+from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.watch.facts import (
     CODERD,
     TOKEN,
@@ -62,7 +63,8 @@ class _Deployment(FrozenModel):
 
 
 class _Export(FrozenModel):
-    deployment: _Deployment = _Deployment()
+    deployment: _Deployment | None = None
+    """`null` if the stack was never deployed."""
 
 
 class _Metadata(FrozenModel):
@@ -85,13 +87,17 @@ class _License(FrozenModel):
 
 
 def read_facts(exported: str) -> Facts:
-    """Read an exported state; a stack that was never deployed has no outputs."""
-    deployment = _Export.model_validate_json(exported).deployment
+    """Read an exported state; a stack that was never deployed has no outputs.
+
+    Raise OperationError if a cluster's kubeconfig is encrypted in it.
+    """
+    deployment = _Export.model_validate_json(exported).deployment or _Deployment()
     resources = [each for each in deployment.resources if not (each.delete or each.external)]
     objects = tuple(fact for each in resources for fact in _object(each))
     clusters = {each.name: _cluster(each) for each in resources if each.type == _CLUSTER_PROVIDER}
     stack = next((each for each in resources if each.type == _STACK), None)
     outputs = _plain(stack.outputs) if stack else {}
+    lease_cluster, namespace = _lease_place(objects)
     return Facts(
         version=digest([deployment.manifest.time, len(resources)]),
         objects=objects,
@@ -106,13 +112,23 @@ def read_facts(exported: str) -> Facts:
             ),
             None,
         ),
-        namespace=_home(objects),
+        lease_cluster=lease_cluster,
+        namespace=namespace,
         license=next((end for each in resources for end in _license_end(each)), None),
         outputs=outputs,
     )
 
 
 def _cluster(provider: _Resource) -> Kubeconfig:
+    for name in ("kubeconfig", "context"):
+        if _is_secret(provider.inputs.get(name)):
+            raise OperationError(
+                f"The {name} of provider `{provider.name}` is a secret in the state, so its "
+                "cluster cannot be watched.",
+                f"Give the provider a {name} that is no secret (a kubeconfig as a file's path), "
+                "and deploy.",
+                "pulumi up --stack {stack}",
+            )
     return Kubeconfig(
         kubeconfig=provider.inputs.get("kubeconfig") or None,
         context=provider.inputs.get("context") or None,
@@ -182,10 +198,16 @@ def _answers(resource: _Resource) -> Iterator[AnswerFact]:
         yield AnswerFact(resource.urn, resource.name, label)
 
 
-def _home(objects: Sequence[ObjectFact]) -> str:
-    """Return the namespace with most objects in coderd's cluster."""
-    spaces = [each.namespace for each in objects if "@" not in each.cluster]
-    return max(sorted(set(spaces)), key=spaces.count, default="")
+def _lease_place(objects: Sequence[ObjectFact]) -> tuple[str, str]:
+    """Return a cluster, and the namespace with most of the stack's objects in it.
+
+    Coderd's cluster if the stack has objects there, else the first by name: every watcher of the
+    stack must find the same.
+    """
+    clusters = {each.cluster for each in objects}
+    cluster = min(clusters, key=lambda name: ("@" in name, name), default="")
+    spaces = [each.namespace for each in objects if each.cluster == cluster]
+    return cluster, max(sorted(set(spaces)), key=spaces.count, default="")
 
 
 def _license_end(resource: _Resource) -> Iterator[LicenseEnd]:
@@ -197,11 +219,11 @@ def _license_end(resource: _Resource) -> Iterator[LicenseEnd]:
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out encrypted values."""
-    return {
-        name: value
-        for name, value in values.items()
-        if not (isinstance(value, dict) and _SECRET in value)
-    }
+    return {name: value for name, value in values.items() if not _is_secret(value)}
+
+
+def _is_secret(value: object) -> bool:
+    return isinstance(value, dict) and _SECRET in value
 
 
 def _texts(known: Mapping[str, Any], *names: str) -> dict[str, str]:

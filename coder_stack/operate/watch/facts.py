@@ -155,8 +155,10 @@ class Facts:
     """By the name of Pulumi's provider; the first one is coderd's."""
     connection: Mapping[str, Any] | None = None
     """How the providers connect to coderd, and where their token is."""
+    lease_cluster: str = ""
+    """Where the watcher's Lease is; empty for a stack without objects in any cluster."""
     namespace: str = ""
-    """Where the watcher's Lease is."""
+    """That of the Lease."""
     license: LicenseEnd | None = None
     outputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -173,8 +175,13 @@ class Facts:
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """Return the lists to ask coderd for."""
-        return tuple(dict.fromkeys(each.listed_in for each in self.coderd))
+        """Return the lists to ask coderd for.
+
+        Without any, the token's own user: coderd may still fall silent, or refuse the token.
+        """
+        found = tuple(dict.fromkeys(each.listed_in for each in self.coderd))
+        asks_coderd = any(each.key == CODERD for each in self.answers)
+        return found or (("user",) if asks_coderd else ())
 
     @property
     def expected(self) -> Mapping[str, str]:

@@ -35,9 +35,15 @@ class LockWait:
         self._told = True
         return True
 
-    def over(self) -> None:
-        """Take in that the stack is not locked, or has been checked."""
-        self._lock = ""
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a lock was seen that is not known to have ended."""
+        return bool(self._lock)
+
+    def over(self) -> bool:
+        """Take in that the stack is not locked; return whether people were told that it was."""
+        told, self._lock, self._told = self._told, "", False
+        return told
 
 
 def _taken_at(locked: LockedError, now: datetime) -> datetime:

@@ -2,7 +2,8 @@
 
 Asks for metadata only: no Secret's bytes ever reach the watcher, and many objects cost little. A
 stream that ends goes on from the last resourceVersion with a new connection, which reads the
-kubeconfig and its token again. What cannot be read stays as it was seen last.
+kubeconfig and its token again. What cannot be read stays as it was seen last; what the API server
+refuses is unknown.
 """
 
 import random
@@ -20,6 +21,7 @@ from coder_stack.cluster.kubeconfig import Kubeconfig
 from coder_stack.coderd.errors import ApiServerRefused, CoderdError
 from coder_stack.frozen_model import FrozenModel
 from coder_stack.operate.watch.facts import Seen, Stream
+from coder_stack.operate.watch.retry_pause import Ending, RetryPause
 
 _OPERATION = "watch the stack's objects"
 _LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -29,9 +31,8 @@ _STREAM_SECONDS = 290
 """Shorter than a bound token lives (10 minutes at least), so that none outlives its token."""
 _SILENCE_SECONDS = 100.0
 """The API server sends a bookmark about every minute."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-_LONGEST_FORBIDDEN_PAUSE = 300.0
-"""A right that is missing mostly stays so; but an API server that starts refuses everything."""
+_LIVED_SECONDS = 1.0
+"""A stream that ends sooner was of no use: some proxies close every watch at once."""
 _GONE, _NOT_SERVED = 410, 404
 """A kind that the cluster no longer serves has no objects."""
 
@@ -91,12 +92,13 @@ class _ExpiredError(Exception):
 
 @dataclass
 class StreamState:
-    """What one stream has seen; `objects` is None until it has listed once."""
+    """What one stream has seen; `objects` is None if that is unknown."""
 
     objects: Mapping[str, Seen] | None = None
     answered_at: float = 0.0
     failing: bool = False
-    forbidden: bool = False
+    refused: int = 0
+    """The status with which the API server refuses it; 0 if it does not."""
 
 
 class StreamThread(threading.Thread):
@@ -105,48 +107,60 @@ class StreamThread(threading.Thread):
     def __init__(self, stream: Stream, cluster: Kubeconfig, changed: Callable[[], None]) -> None:
         super().__init__(name=f"watch {stream.collection}", daemon=True)
         self.stream = stream
+        self.cluster = cluster
         self.state = StreamState(answered_at=time.monotonic())
-        self._cluster = cluster
         self._changed = changed
         self._stopped = threading.Event()
         self._version = ""
+        self._opened_at: float | None = None
 
     def stop(self) -> None:
         """End when the current answer ends; its thread does not keep the process alive."""
         self._stopped.set()
 
     def run(self) -> None:
-        """List and watch, with growing pauses after failures."""
-        pause = _FIRST_PAUSE
+        """List and watch, with growing pauses after failures and after streams of no use."""
+        pause = RetryPause()
         while not self._stopped.is_set():
-            longest = _LONGEST_PAUSE
-            try:
-                self._follow()
-                pause = _FIRST_PAUSE
-                continue
-            except _ExpiredError:
-                self._version = ""
-                continue
-            except ApiServerRefused:
-                self._note(failing=False, forbidden=True)
-                longest = _LONGEST_FORBIDDEN_PAUSE
-            except CoderdError:
+            ending = self._connect()
+            seconds = pause.after(ending, lived=self._has_lived)
+            if seconds and ending != "refused":
                 self._note(failing=True)
-                if pause > _LONGEST_PAUSE:
-                    pause = _FIRST_PAUSE
-            self._stopped.wait(pause * random.uniform(0.8, 1.2))  # noqa: S311  # only jitter
-            pause = min(pause * 2, longest)
+            self._stopped.wait(seconds * random.uniform(0.8, 1.2))  # noqa: S311  # only jitter
+
+    def _connect(self) -> Ending:
+        """Use one connection; return how it ended."""
+        self._opened_at = None
+        try:
+            self._follow()
+        except _ExpiredError:
+            self._version = ""
+            return "expired"
+        except ApiServerRefused as error:
+            self._version = ""
+            if error.status != _NOT_SERVED:
+                self._note(objects=None, refused=error.status or 0)
+            return "refused"
+        except CoderdError:
+            return "failed"
+        return "ended"
+
+    @property
+    def _has_lived(self) -> bool:
+        opened = self._opened_at
+        return opened is not None and time.monotonic() - opened > _LIVED_SECONDS
 
     def _follow(self) -> None:
         """Use one connection until the API server ends the stream."""
-        with connected(self._cluster, Kubeconfig(), _OPERATION) as http:
-            if not self._version:
-                self._list(http)
+        with connected(self.cluster, Kubeconfig(), _OPERATION) as http:
+            objects, version = self.state.objects, self._version
+            if not version:
+                objects, version = self._list(http)
             query = {
                 **self._selection,
                 "watch": "true",
                 "allowWatchBookmarks": "true",
-                "resourceVersion": self._version,
+                "resourceVersion": version,
                 "timeoutSeconds": str(_STREAM_SECONDS),
             }
             with lines(
@@ -158,12 +172,16 @@ class StreamThread(threading.Thread):
                 read_timeout=_SILENCE_SECONDS,
             ) as (status, events):
                 self._raise_for(status)
+                # Published only now: without the right to watch, a list is soon out of date.
+                self._version, self._opened_at = version, time.monotonic()
+                self._note(objects=objects)
                 for line in events:
                     if self._stopped.is_set():
                         return
                     self._take(_parsed(_Event, line))
 
-    def _list(self, http: Any) -> None:
+    def _list(self, http: Any) -> tuple[Mapping[str, Seen], str]:
+        """Return the objects, and the resourceVersion to watch from."""
         found: dict[str, Seen] = {}
         query = {**self._selection, "limit": _PAGE}
         while True:
@@ -172,8 +190,7 @@ class StreamThread(threading.Thread):
             if not page.metadata.more:
                 break
             query["continue"] = page.metadata.more
-        self._version = page.metadata.version
-        self._note(objects=found)
+        return found, page.metadata.version
 
     def _page(self, http: Any, query: Mapping[str, str]) -> _Page:
         with lines(
@@ -191,7 +208,7 @@ class StreamThread(threading.Thread):
 
     def _take(self, event: _Event) -> None:
         if event.type == "ERROR":
-            raise _ExpiredError
+            raise _ExpiredError  # whatever its code: a new list has an answer of its own
         metadata = event.object.metadata
         self._version = metadata.version
         known = dict(self.state.objects or {})
@@ -203,11 +220,12 @@ class StreamThread(threading.Thread):
 
     def _note(self, **changes: Any) -> None:
         """Publish a new state at once: other threads read it without a lock."""
-        answered = {} if changes.get("failing") else {"answered_at": time.monotonic()}
-        defaults = {"failing": False, "forbidden": False}
         before = self.state
-        self.state = replace(before, **{**defaults, **answered, **changes})
-        if self.state.objects != before.objects or self.state.failing != before.failing:
+        is_blind = changes.get("failing") or changes.get("refused")
+        answered_at = before.answered_at if is_blind else time.monotonic()
+        changes = {"failing": False, "refused": 0, **changes}
+        self.state = replace(before, answered_at=answered_at, **changes)
+        if replace(before, answered_at=answered_at) != self.state:
             self._changed()
 
     def _raise_for(self, status: int) -> None:

@@ -1,7 +1,8 @@
 """How often one reason may start an engine run (N1). Pure; the caller brings the time.
 
-A few runs may follow each other at once. After that the wait doubles with each run, so that what
-changes all the time, or what somebody undoes after each repair, costs a bounded number of runs.
+A few runs may follow each other at once. After that each waits longer, until the count goes down as
+fast as the runs let it grow: what changes all the time, or what somebody undoes after each repair,
+costs one run in each `cooling` seconds.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ class Pace:
     burst: int = 3
     """So many runs need no wait."""
     first_wait: float = 60.0
-    longest_wait: float = 3600.0
     cooling: float = 300.0
     _count: float = 0.0
     _last: float = 0.0
@@ -29,7 +29,7 @@ class Pace:
         surplus = self._cooled(now) - self.burst
         if surplus < 0:
             return now
-        return self._last + min(self.first_wait * 2.0**surplus, self.longest_wait)
+        return self._last + self.first_wait * 2.0**surplus
 
     def is_calm(self, now: float) -> bool:
         """Tell whether no recent run counts any more."""

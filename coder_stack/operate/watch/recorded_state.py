@@ -5,6 +5,7 @@ backend is a folder, a change and a lock show in its files; with any other backe
 the state again before it starts a check, and the check itself respects the lock.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -24,10 +25,16 @@ class RecordedState:
     stack: str
     _stamp: tuple[int, int] | None = field(default=None, init=False)
 
-    def read(self) -> Facts:
-        """Raise OperationError if there is no such stack, or nothing is recorded of it."""
+    def read(self, poll: Callable[[], None] | None = None) -> Facts:
+        """Read it; `poll` is called while the backend takes its time.
+
+        Raise OperationError if there is no such stack, or nothing is recorded of it.
+        """
         stamp = self._files_stamp()
-        facts = read_facts(self.project.run("stack", "export", "--stack", self.stack))
+        done = self.project.call(("stack", "export", "--stack", self.stack), poll=poll)
+        if done.code:
+            raise self.project.error(done)
+        facts = read_facts(done.stdout)
         if not facts.outputs:
             raise OperationError(
                 f"The stack `{self.stack}` has no outputs, so there is nothing to watch yet.",

@@ -5,7 +5,7 @@ after that it is silent until it has stayed away for an hour. So a controller th
 repair costs a few messages, not one for each round.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
@@ -39,7 +39,8 @@ class Told:
 
     _state: str = ""
     """Identifies the drift or error that was told last; empty: none."""
-    _refused: str = ""
+    _refused: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Refusals that were told, each with its drift, within the memory."""
     _times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     """When each drift or error began, within the memory."""
     _license: LicenseEnd | None = None
@@ -51,29 +52,20 @@ class Told:
         identity = _identity(report)
         if identity == self._state:
             return None
-        self._state, self._refused = identity, ""
+        self._state = identity
         times = self._times.setdefault(identity, [])
         times.append(now)
         if len(times) == 1:
             return _error(report) if report.result == "error" else _drift(report)
         return _returning(report, len(times)) if len(times) == 2 else None
 
-    def ended(self, report: Report, now: float) -> Notice | None:
+    def ended(self, report: Report, now: float) -> Sequence[Notice]:
         """Return what to tell of a check or a repair that has ended."""
         if report.result == "clean":
-            return self._cleared(report)
-        if told := self.found(report, now):
-            return told
-        if report.refused and report.refused != self._refused:
-            self._refused = report.refused
-            return Notice(
-                stack=report.stack,
-                transition="refused",
-                summary=report.refused,
-                resources=tuple(drifted(report)),
-                next_step=report.refused_next_step,
-            )
-        return None
+            notices = [self._cleared(report)]
+        else:
+            notices = [self.found(report, now), self._refusal(report)]
+        return [each for each in notices if each]
 
     def calm(self, stack: str, now: float) -> Notice | None:
         """Forget what has stayed away for long; tell of what used to come back."""
@@ -85,6 +77,7 @@ class Told:
         returning = [identity for identity in ended if len(self._times[identity]) > 1]
         for identity in ended:
             del self._times[identity]
+        self._refused = {each for each in self._refused if each[0] in self._times}
         if not returning or self._state:
             return None
         summary = "What kept coming back has stayed away for an hour."
@@ -109,6 +102,18 @@ class Told:
             ),
         )
 
+    def _refusal(self, report: Report) -> Notice | None:
+        if not report.refused or (told := (self._state, report.refused)) in self._refused:
+            return None
+        self._refused.add(told)
+        return Notice(
+            stack=report.stack,
+            transition="refused",
+            summary=report.refused,
+            resources=tuple(drifted(report)),
+            next_step=report.refused_next_step,
+        )
+
     def _cleared(self, report: Report) -> Notice | None:
         before, self._state = self._state, ""
         if not before or len(self._times.get(before, ())) > 1:
@@ -131,7 +136,7 @@ def license_warning(report: Report, now: datetime) -> Notice | None:
 def notices_of(report: Report, now: datetime) -> tuple[Notice, ...]:
     """Return what a single run tells, which remembers no earlier one: all but a clean stack."""
     told = Told()
-    notices = [told.found(report, 0), told.ended(report, 0)]
+    notices = [told.found(report, 0), *told.ended(report, 0)]
     if report.repairs and report.result == "clean":
         names = f"{counted(len(report.repairs), 'resource')} repaired"
         repaired = f"{names}; the stack is clean."

@@ -119,7 +119,7 @@ class Watcher:
             return
         try:
             if self.state.may_have_changed:
-                self._record(self.state.read())
+                self._record(self.state.read(self._is_alive))
                 self.observe()
                 reasons = self.suspicions.due(now)
         except OperationError as error:
@@ -162,6 +162,10 @@ class Watcher:
         """Return all metrics."""
         return self.metrics.text(datetime.now(UTC))
 
+    def _is_alive(self) -> None:
+        """Note that the watcher waits for an answer, so it is not stuck."""
+        self._alive_at = time.monotonic()
+
     def _wait_for(self, lock: LockedError) -> None:
         """Say what is waited for; tell people of a lock that does not end by itself."""
         if self._lock_wait.must_tell(lock, datetime.now(UTC)):
@@ -180,7 +184,11 @@ class Watcher:
         self.coderd.follow(facts)
 
     def _calm(self, now: float) -> None:
-        if self.state.has_visibly_changed and self.state.lock is None:
+        waited = self._lock_wait.is_waiting
+        if (waited or self.state.has_visibly_changed) and self.state.lock is None:
+            if waited and self._lock_wait.over():
+                # People were told of the lock, so they are told that the stack is well.
+                self._next_full = now
             self._record_own_update(now)
         self.announcements.calm(self._facts.license)
 
@@ -238,6 +246,8 @@ class Watcher:
         self._lock_wait.over()
         report = last.report
         self.suspicions.judged(looks, {each.urn for each in report.repairs}, reasons, now)
+        # What has changed since the check began was observed, and is a suspicion anew.
+        self.wake.set()
         ended = time.monotonic()
         self.announcements.ended(report, ended - now, was_suspected=bool(reasons))
         if report.result == "error":
@@ -256,7 +266,7 @@ class Watcher:
         """Read the state that a repair has written, so that it is no suspicion."""
         if self.state.has_visibly_changed:
             try:
-                self._record(self.state.read())
+                self._record(self.state.read(self._is_alive))
             except OperationError as error:
                 self._failed(error, now)
 

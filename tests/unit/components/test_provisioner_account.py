@@ -106,5 +106,25 @@ def test_B1_an_account_of_another_part_cannot_be_shared(account: str, owner: str
     assert found == [f"provisioners[1].account: {taken}"]
 
 
-def test_B1_provisioners_that_agree_share_an_account_without_a_mistake() -> None:
-    assert problems({"provisioners": [EU, US, OWN]}) == []
+def test_B1_an_account_is_a_new_one() -> None:
+    """Else the engine would make what exists, or delete what it has just made."""
+    own = {"name": "eu", "account": "eu-provisioner"}
+    given = [own, {**own, "name": "us"}, {"name": "ap", "account": "default"}]
+    taken = "is what provisioners[0] has without this field: use another name"
+    assert problems({"provisioners": given}) == [
+        f"provisioners[0].account: {taken}",
+        f"provisioners[1].account: {taken}",
+        "provisioners[2].account: every namespace has one of this name: use another",
+    ]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [{}, {"namespace": "coder"}, {"workspaceNamespaces": ["test", "dev"]}],
+    ids=["as it is", "default namespace", "other order"],
+)
+def test_B1_provisioners_that_agree_share_an_account_without_a_mistake(
+    same: dict[str, Any],
+) -> None:
+    both = {"workspaceNamespaces": ["dev", "test"]}
+    assert problems({"provisioners": [{**EU, **both}, {**US, **both, **same}, OWN]}) == []

@@ -195,6 +195,26 @@ def test_D4_secrets_elsewhere_may_be_read_and_nothing_beside_them() -> None:
     assert rules["vault"] == [rights, secrets]
 
 
+def test_N1_only_a_watcher_may_watch_its_own_rights_beside_secrets_elsewhere() -> None:
+    """They are objects of the stack; Kubernetes allows no list of one name by its labels."""
+
+    def verbs(mode: str) -> dict[str, set[str]]:
+        settings = Settings(license=LicenseSettings(secret=LICENSE), reconcile_job=job(mode=mode))
+        rules = namespace_rules(settings)["vault"]
+        return {
+            kind: {verb for rule in rules if kind in rule.resources for verb in rule.verbs}
+            for kind in ("roles", "rolebindings", "secrets")
+        }
+
+    kept, watched = {"get", "patch", "update"}, {"list", "watch"}
+    assert verbs("schedule") == {"roles": kept, "rolebindings": kept, "secrets": {"get"}}
+    assert verbs("watch") == {
+        "roles": kept | watched,
+        "rolebindings": kept | watched,
+        "secrets": {"get"},
+    }
+
+
 def test_D4_the_password_may_be_read_elsewhere_too() -> None:
     """Else the job could not renew the operator's token."""
     password = PasswordSecret(name="first-user", namespace="vault")

@@ -13,6 +13,7 @@ COMPONENTS = {
     "ControlPlane": "coder-control-plane",
     "Operator": "coder-operator",
     "Provisioner": "coder-provisioner-eu",
+    "ProvisionerAccount": "coder-account-builders",
     "WorkspaceProxy": "coder-proxy-sydney",
 }
 WELL = [
@@ -61,6 +62,10 @@ def doubted_types(*found: Finding) -> set[str]:
             {"provisioner/eu ProvisionerKeySecretReady", "provisioner/eu DaemonsConnected"},
         ),
         (
+            gone("kubernetes:core/v1:ServiceAccount", "ProvisionerAccount"),
+            {"provisioner/eu DeploymentReady"},
+        ),
+        (
             gone("kubernetes:apps/v1:Deployment", "ControlPlane"),
             {"controlPlane ControlPlaneReady"},
         ),
@@ -77,7 +82,7 @@ def doubted_types(*found: Finding) -> set[str]:
             {"organization/research OrganizationReady"},
         ),
     ],
-    ids=["key", "Secret", "Deployment", "license", "proxy", "organization"],
+    ids=["key", "Secret", "shared account", "Deployment", "license", "proxy", "organization"],
 )
 def test_R1_what_rests_on_it_is_unknown_and_so_is_ready(
     finding: Finding, conditions: set[str]

@@ -29,6 +29,8 @@ class Answers:
     accepted: set[str] = field(default_factory=set[str])
     refuse: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     """Statuses that the next lists or watches get instead."""
+    brief: list[dict[str, Any]] | None = None
+    """All that a watch streams before it ends at once; None: it streams `events`."""
     version: int = 10
 
     def put(self, name: str, **metadata: Any) -> None:
@@ -130,10 +132,12 @@ def api_server(folder: Path) -> Iterator[Answers]:
             self.send_response(200)
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
-            while (event := found.events.get()) is not None:
+            for event in iter(found.events.get, None) if found.brief is None else found.brief:
                 line = json.dumps(event).encode() + b"\n"
                 self.wfile.write(f"{len(line):x}\r\n".encode() + line + b"\r\n")
                 self.wfile.flush()
+                if event["type"] == "ERROR":  # always the last one
+                    break
             self.wfile.write(b"0\r\n\r\n")
 
     with serve(Handler) as port:

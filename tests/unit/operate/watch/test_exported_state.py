@@ -1,12 +1,14 @@
 """What the watcher knows of a stack: read from a state that Pulumi exported (N1)."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from coder_stack.operate.engine.errors import OperationError
 from coder_stack.operate.watch.exported_state import read_facts
 from coder_stack.operate.watch.facts import ABSENT, Facts, Seen
 from sandbox.paths import CHECKOUT
@@ -18,6 +20,15 @@ SECRET = "4dabf18193072939515e22adb298388d"
 @pytest.fixture(scope="module")
 def facts() -> Facts:
     return read_facts(EXPORTED)
+
+
+def changed(change: Callable[[dict[str, Any]], object], type_: str = "") -> str:
+    """The exported state with its resources changed, or those of one type."""
+    exported = json.loads(EXPORTED)
+    for each in exported["deployment"]["resources"]:
+        if type_ in ("", each["type"]):
+            change(each)
+    return json.dumps(exported)
 
 
 def ciphertexts(value: Any) -> set[str]:
@@ -50,6 +61,33 @@ def test_N1_every_object_with_a_namespace_and_every_object_in_coderd_is_a_fact(
         "credential": {"key": "token", "name": "coder-operator", "namespace": "earlier"},
         "url": "http://coderd.invalid",
     }
+
+
+@pytest.mark.parametrize("name", ["kubeconfig", "context"])
+def test_N1_a_secret_kubeconfig_is_one_sentence(name: str) -> None:
+    exported = changed(
+        lambda each: each["inputs"].update({name: {SECRET: "1b47", "ciphertext": "v1:x"}}),
+        "pulumi:providers:kubernetes",
+    )
+    with pytest.raises(OperationError) as refused:
+        read_facts(exported)
+    assert str(refused.value) == (
+        f"The {name} of provider `coder-cluster` is a secret in the state, so its cluster cannot "
+        "be watched."
+    )
+    assert f"Give the provider a {name} that is no secret" in refused.value.told("dev")
+
+
+def test_N1_the_lease_is_in_the_first_cluster_that_has_objects() -> None:
+    """Coderd's own may have none, where coderd was there before."""
+
+    def move(each: dict[str, Any]) -> None:
+        each["provider"] = each.get("provider", "").replace("::coder-cluster::", "::b@us::")
+
+    there = read_facts(EXPORTED)
+    assert (there.lease_cluster, there.namespace) == ("coder-cluster", "earlier")
+    elsewhere = read_facts(changed(move))
+    assert (elsewhere.lease_cluster, elsewhere.namespace) == ("b@us", "earlier")
 
 
 def test_N1_there_is_one_stream_for_each_kind_and_namespace_however_many_objects(
@@ -107,6 +145,7 @@ def test_N2_the_end_of_the_license_is_known(facts: Facts) -> None:
 
 
 def test_N1_a_stack_that_was_never_deployed_has_no_facts() -> None:
-    for empty in ('{"version": 3, "deployment": {}}', '{"version": 3}'):
+    deployments = ("{}", "null", '{"resources": []}')
+    for empty in ('{"version": 3}', *(f'{{"deployment": {each}}}' for each in deployments)):
         facts = read_facts(empty)
         assert (facts.objects, facts.coderd, facts.outputs) == ((), (), {})

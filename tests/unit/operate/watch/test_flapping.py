@@ -42,10 +42,10 @@ class Flapping:
         if broken and confirmed:
             notices = [
                 self.told.found(report_of("dev", result="drift", resources=(column,)), now),
-                self.told.ended(clean("dev", repairs=(column,)), now),
+                *self.told.ended(clean("dev", repairs=(column,)), now),
             ]
         else:
-            notices = [self.told.ended(clean("dev"), now)]
+            notices = [*self.told.ended(clean("dev"), now)]
         self.heard += [each.transition for each in notices if each]
         self.suspicions.judged(looks, (self.fact.urn,) if broken and confirmed else (), due, now)
         return True

@@ -39,6 +39,11 @@ def expressions() -> Iterator[str]:
         yield from (target["expr"].replace("$stack", "dev") for target in panel["targets"])
 
 
+def expression_of(alert: str) -> str:
+    (found,) = [rule["expr"] for rule in alerts() if rule["alert"] == alert]
+    return found
+
+
 def metrics() -> WatchMetrics:
     found = WatchMetrics("dev")
     dates = LicenseDates(applied=True, license_expires=NOW, exp=NOW, warn_days=30)
@@ -69,6 +74,53 @@ def test_N3_labels_that_are_selected_exist(expression: str) -> None:
     for name, labels in re.findall(r"(coder_stack_\w+)\{([^}]*)\}", expression):
         asked = set(re.findall(r"(\w+)=", labels))
         assert asked <= samples()[name]
+
+
+def test_N3_each_stack_has_an_alert_of_its_own_for_its_watcher() -> None:
+    """`absent` alone is silent while any other watcher runs."""
+    either = parse(expression_of("CoderStackWatcherDown"))
+    gone = either.lhs
+    assert (str(either.op), str(gone.op)) == ("or", "unless")
+    assert "stack" in gone.modifier.matching.labels
+    assert "stack" in gone.lhs.modifier.labels
+    assert "[1d]" in str(gone.lhs), "else it ends as soon as the last series is out of date"
+
+
+def test_N3_the_end_of_a_license_is_compared_within_one_scrape() -> None:
+    """With `on (stack)`, two scrapes of stacks with the same name would be an error."""
+    compared = parse(expression_of("CoderLicenseEnds"))
+    assert str(compared.modifier) == "ignoring (date)"
+    left, right = NAME.findall(str(compared))
+    assert samples()[left] - samples()[right] == {"date"}
+    assert samples()[right] <= samples()[left]
+
+
+def test_N3_repairs_are_counted_however_many_resources_each_has() -> None:
+    """One loss of many objects is repaired once."""
+    undone = parse(expression_of("CoderStackRepairsUndone"))
+    assert undone.lhs.func.name == "changes"
+    (counter,) = NAME.findall(str(undone))
+    found, counts = metrics(), list[float]()
+    for repaired in (11, 0, 11):
+        found.repaired.inc(repaired)
+        families = text_string_to_metric_families(found.text(NOW).decode())
+        counts += [s.value for each in families for s in each.samples if s.name == counter]
+    assert counts == [11, 11, 22], "it changes with each repair, and with nothing else"
+    assert 1 < undone.rhs.val < 12, "somebody who undoes every repair causes twelve in an hour"
+
+
+def test_N3_a_refusal_is_told_as_long_as_it_lasts() -> None:
+    assert expression_of("CoderStackRepairRefused") == "coder_stack_refused == 1"
+
+
+def test_N3_a_watcher_that_never_checked_is_told() -> None:
+    """Its last check is at 0, which is no date: it is late by when it started."""
+    either = parse(expression_of("CoderStackNotChecked"))
+    assert str(either.op) == "or"
+    late, never = str(either.lhs), str(either.rhs)
+    assert "last_look_timestamp_seconds{} > 0" in late
+    assert "last_look_timestamp_seconds{} == 0" in never
+    assert "started_timestamp_seconds{} > 0" in never, "until it has started, that is 0, too"
 
 
 def test_N3_alerts_are_complete() -> None:

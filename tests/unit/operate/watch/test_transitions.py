@@ -1,6 +1,7 @@
 """What people are told, and how often (N2)."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,13 +25,15 @@ def repaired() -> Report:
     return clean("dev", repairs=(COLUMN,), repaired=True)
 
 
-def told(notice: Notice | None) -> str:
-    return notice.transition if notice else ""
+def told(notices: Notice | Sequence[Notice] | None) -> str:
+    if isinstance(notices, Notice):
+        return notices.transition
+    return " ".join(each.transition for each in notices or ())
 
 
 def test_N2_a_clean_stack_that_stays_clean_is_not_told() -> None:
     watcher = Told()
-    assert [watcher.ended(clean("dev"), now) for now in (0, 60)] == [None, None]
+    assert [watcher.ended(clean("dev"), now) for now in (0, 60)] == [[], []]
 
 
 def test_N2_drift_and_its_repair_are_told_once_each_with_cause_and_next_step() -> None:
@@ -39,13 +42,12 @@ def test_N2_drift_and_its_repair_are_told_once_each_with_cause_and_next_step() -
     assert found is not None
     assert (found.transition, found.next_step) == ("drift", REPAIR)
     assert found.summary == "1 resource differs: Key `eu` was deleted in coderd."
-    ended = watcher.ended(repaired(), 10)
-    assert ended is not None
+    (ended,) = watcher.ended(repaired(), 10)
     assert (ended.transition, ended.summary) == (
         "repaired",
         "1 resource repaired; the stack is clean.",
     )
-    assert watcher.ended(clean("dev"), 20) is None
+    assert watcher.ended(clean("dev"), 20) == []
 
 
 def test_N2_drift_that_stays_is_told_once() -> None:
@@ -60,6 +62,25 @@ def test_N2_a_refusal_is_told_once_after_its_drift() -> None:
     refusal = drift(refused="Not repaired: the update would delete 2 resources.")
     assert told(watcher.found(drift(), 0)) == "drift"
     assert [told(watcher.ended(refusal, now)) for now in (1, 2)] == ["refused", ""]
+
+
+def test_N2_a_refusal_of_other_drift_than_was_found_first_is_told_with_it() -> None:
+    """A repair goes in rounds: the one that is refused may be about other resources."""
+    watcher = Told()
+    assert told(watcher.found(drift(), 0)) == "drift"
+    refusal = drift(resource("us"), refused="Not repaired: the update would delete 2 resources.")
+    assert told(watcher.ended(refusal, 1)) == "drift refused"
+
+
+def test_N2_refused_drift_that_comes_and_goes_is_told_once() -> None:
+    watcher, heard = Told(), list[str]()
+    refusal = drift(refused="Not repaired: the update would delete 2 resources.")
+    for now in range(0, 600, 60):
+        heard += [told(watcher.found(drift(), now)), told(watcher.ended(refusal, now + 1))]
+        heard.append(told(watcher.ended(clean("dev"), now + 30)))
+    assert [each for each in heard if each] == ["drift", "refused", "recovered", "returning"]
+    watcher.calm("dev", 600 + 1.1 * HOUR)
+    assert told(watcher.ended(refusal, 2 * HOUR)) == "drift refused"
 
 
 def test_N2_an_error_and_the_recovery_are_told_once() -> None:

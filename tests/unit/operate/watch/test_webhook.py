@@ -33,7 +33,7 @@ class Endpoint:
 
     @property
     def webhook(self) -> Webhook:
-        return Webhook(SecretStr(f"http://127.0.0.1:{self.port}{PATH}"), timeout=1)
+        return Webhook(SecretStr(f"http://127.0.0.1:{self.port}{PATH}"), timeout=10)
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def test_N2_no_error_names_the_url() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(NotTakenError) as refused:
-        Webhook(SecretStr(f"http://127.0.0.1:{port}{PATH}"), timeout=1).post(NOTICE)
+        Webhook(SecretStr(f"http://127.0.0.1:{port}{PATH}"), timeout=10).post(NOTICE)
     assert "cannot be reached" in str(refused.value)
     assert str(port) not in str(refused.value)
     assert "never-to-be-seen" not in repr(Webhook(SecretStr(f"https://x.example.com{PATH}")))
@@ -118,7 +118,7 @@ def test_N2_a_failure_is_logged_and_tried_again_in_order() -> None:
         queue = notifier(there, said, attempts)
         queue.tell(NOTICE)
         queue.tell(Notice("dev", "repaired", "Repaired."))
-        queue.flush(10)
+        queue.flush(30)
     assert attempts == [False, False, True, True]
     assert [each["transition"] for each in there.bodies] == ["drift"] * 3 + ["repaired"]
     assert said[0] == "notice not delivered, trying again in 0 s. The webhook answers 500."
