@@ -43,17 +43,16 @@ def exports(stack: CoderStack) -> dict[str, pulumi.Input[Any]]:
 
 
 def unmet(conditions: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the conditions that are not True, and the last one, `Ready`, in any case.
+    """Return the conditions that are not True; `Ready`, the last one, sums them up.
 
     Those of many parts with one reason are one entry, with the first one's message.
     """
-    *every, ready = conditions
     alike = dict[tuple[str, ...], list[dict[str, str]]]()
-    for each in every:
+    for each in conditions:
         if each["status"] != "True":
             kind = (each["type"], each["status"], each["reason"])
             alike.setdefault(kind, []).append(each)
-    return [*(_summed(each) for each in alike.values()), ready]
+    return [_summed(each) for each in alike.values()]
 
 
 def _summed(alike: Sequence[dict[str, str]]) -> dict[str, str]:

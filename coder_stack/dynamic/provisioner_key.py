@@ -24,12 +24,7 @@ from coder_stack.dynamic.key.adoption import offered_key, take_offer
 from coder_stack.dynamic.key.inputs import KeyInputs, KeyState, day_of, facts_of, settled
 from coder_stack.dynamic.key.organization import locate, wanted_organization
 from coder_stack.dynamic.key.replacement import REPLACEMENTS
-from coder_stack.dynamic.key.verification import (
-    is_its_turn,
-    is_one_of_few,
-    is_suspect,
-    this_hour,
-)
+from coder_stack.dynamic.key.verification import is_its_turn, is_suspect, this_hour
 from coder_stack.dynamic.runtime import answers
 from coder_stack.dynamic.runtime.check import CheckRequest
 from coder_stack.dynamic.runtime.errors import Failed
@@ -143,11 +138,7 @@ class ProvisionerKeyProvider(CoderdProvider[KeyInputs, KeyState]):
         if found is None:
             return None
         listed = known.model_copy(update=facts_of(found, known.material))
-        is_due = (
-            is_suspect(known, listed)
-            or is_its_turn(found, this_hour())
-            or is_one_of_few(located.listed, session.shared.few_verified)
-        )
+        is_due = is_suspect(known, listed) or is_its_turn(found, located.listed, this_hour())
         valid = True
         if is_due:
             key = opened()

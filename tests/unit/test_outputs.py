@@ -43,6 +43,7 @@ def test_S1_conditions_that_do_not_hold_are_as_few_in_a_stack_of_many_parts() ->
         pending,
         ready,
     ]
+    assert unmet([holds, {**ready, "status": "True"}]) == []
 
 
 def stack(token: Any = None, password: Any = None, **settings: dict[str, Any]) -> MagicMock:

@@ -8,14 +8,14 @@ key that comes or goes moves the turn of another. No I/O but the clock.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from coder_stack.coderd.models import KeyRecord
 from coder_stack.dynamic.key.inputs import KeyState
 
-FEW = 10
-"""Of an organization with up to so many keys, each refresh verifies all; so many in a command."""
+FEW = 5
+"""Of an organization with up to so many keys, each refresh verifies all."""
 TURNS = 61
 """Each hour has one of so many turns. Prime: a schedule that repeats every day, or after any other
 number of hours that 61 does not divide, comes to each turn."""
@@ -34,14 +34,6 @@ def is_suspect(known: KeyState, now: KeyState) -> bool:
     return now != known or not (known.material_valid and known.material.get_secret_value())
 
 
-def is_one_of_few(listed: Sequence[KeyRecord], verified: Iterator[int]) -> bool:
-    """Tell whether to verify a key because its organization, whose keys are listed, has few.
-
-    `verified` counts those of this command: many small organizations cost no more than one.
-    """
-    return len(listed) <= FEW and next(verified) < FEW
-
-
-def is_its_turn(key: KeyRecord, hour: int) -> bool:
-    """Tell whether to verify the key in this hour."""
-    return key.id.int % TURNS == hour % TURNS
+def is_its_turn(key: KeyRecord, listed: Sequence[KeyRecord], hour: int) -> bool:
+    """Tell whether to verify the key in this hour, given its organization's keys."""
+    return len(listed) <= FEW or key.id.int % TURNS == hour % TURNS

@@ -5,10 +5,9 @@ outage budget. Which token they use is decided in credentials.py.
 """
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any, TypeVar
 
 from pydantic import SecretStr, ValidationError, model_validator
@@ -93,8 +92,6 @@ class Shared:
     outage: OutageBudget = field(default_factory=OutageBudget)
     licenses: list[str] = field(default_factory=list[str])
     """Hashes of the licenses that this process has applied, newest last."""
-    few_verified: Iterator[int] = field(default_factory=count)
-    """Counts keys that are verified because their organization has few; see verification.py."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import random
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 import pytest
@@ -14,7 +13,6 @@ from coder_stack.dynamic.key.verification import (
     FEW,
     TURNS,
     is_its_turn,
-    is_one_of_few,
     is_suspect,
 )
 
@@ -38,7 +36,7 @@ def listed(count: int) -> list[KeyRecord]:
 
 
 def verified(keys: list[KeyRecord], hour: int) -> set[str]:
-    return {key.name for key in keys if is_its_turn(key, hour)}
+    return {key.name for key in keys if is_its_turn(key, keys, hour)}
 
 
 class TestTurn:
@@ -64,25 +62,14 @@ class TestTurn:
             }
             assert max(waited.values()) < TURNS
 
+    def test_K3_of_a_few_keys_each_refresh_verifies_all(self) -> None:
+        for hour in range(TURNS):
+            assert len(verified(listed(FEW), hour)) == FEW
+
     def test_design_8_a_refresh_verifies_a_small_share_of_many_keys(self) -> None:
         keys = listed(1000)
         shares = [len(verified(keys, SOME_HOUR + n)) for n in range(TURNS)]
         assert max(shares) < 3 * len(keys) / TURNS
-
-
-class TestFew:
-    def test_K3_of_a_few_keys_each_refresh_verifies_all(self) -> None:
-        counter = count()
-        assert all(is_one_of_few(listed(FEW), counter) for _ in range(FEW))
-
-    def test_design_8_many_small_organizations_cost_no_more_than_one(self) -> None:
-        counter = count()
-        assert sum(is_one_of_few(listed(3), counter) for _ in range(100)) == FEW
-
-    def test_design_8_keys_of_a_large_organization_leave_the_others_theirs(self) -> None:
-        counter = count()
-        assert not any(is_one_of_few(listed(FEW + 1), counter) for _ in range(FEW + 1))
-        assert is_one_of_few(listed(1), counter)
 
 
 class TestSuspicion:
