@@ -204,7 +204,7 @@ def _flags(flags: dict[str, str]) -> list[str]:
 
 def node() -> dict[str, Any]:
     """Return the only node, large enough for all tests; KWOK keeps it ready."""
-    capacity = {"cpu": "64", "memory": "256Gi", "pods": "1000"}
+    capacity = {"cpu": "1000", "memory": "4Ti", "pods": "1000"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
