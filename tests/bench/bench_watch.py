@@ -17,8 +17,9 @@ from tests.engine.watching import watching
 from tests.simulation import license_text, simulated
 
 PROVISIONERS = 50
-_BETWEEN_POLLS = 15.0
-"""A check ends with a poll: half an interval later, the minutes hold no poll too many."""
+_ONE_POLL = 2
+"""Of keys and licenses. Two in 31 s and the entitlements in ten minutes are 3.97 in a minute, but a
+time that is no multiple of the interval may begin and end with a poll."""
 MINUTES = float(os.environ.get("REST_MINUTES", "10"))
 
 
@@ -35,7 +36,6 @@ def bench_watch_at_rest(engine: Engine, cluster: Cluster, tmp_path: Path) -> Non
         try:
             with watching(stack, "--repair") as watcher:
                 watcher.said("checked: clean", seconds=300)
-                time.sleep(_BETWEEN_POLLS)
                 said, (before, _) = len(watcher.lines), watcher.usage()
                 coderd.forget_requests()
                 time.sleep(MINUTES * 60)
@@ -53,7 +53,7 @@ def bench_watch_at_rest(engine: Engine, cluster: Cluster, tmp_path: Path) -> Non
         f"{lists / MINUTES:.1f} requests a minute, {looks} lines, "
         f"{memory / 1e6:.0f} MB, {share:.2%} of a core, {psutil.cpu_count()} cores"
     )
-    assert lists / MINUTES <= 4
+    assert lists <= 4 * MINUTES + _ONE_POLL
     assert looks == 0
     assert memory <= 120e6
     assert share <= 0.01
