@@ -20,7 +20,7 @@ from pulumi_policy import policy as sdk
 from decoding import decode_once
 from pack import policies
 from tests.unit.policies import compliant
-from tests.unit.policies.cases import BOX, SECRET, it
+from tests.unit.policies.cases.row import BOX, SECRET, it
 from tests.unit.policies.judge import UNKNOWN, Resources, changed
 
 BAD = changed(

@@ -4,7 +4,8 @@ import pytest
 from pulumi_policy import EnforcementLevel, Policy
 
 from pack import policies
-from tests.unit.policies.cases import TABLE, Row
+from tests.unit.policies.cases import TABLE
+from tests.unit.policies.cases.row import Row
 from tests.unit.policies.judge import Changes, Res, Resources, changed, judge, texts
 
 every_rule = pytest.mark.parametrize("name", TABLE)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.policies import compliant
-from tests.unit.policies.cases import BOX, JWT, SECRET, SPEC, it
+from tests.unit.policies.cases.row import BOX, JWT, SECRET, SPEC, it
 from tests.unit.policies.judge import CODER, UNKNOWN, Res, changed, judge
 
 
